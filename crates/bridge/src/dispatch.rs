@@ -1,0 +1,334 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Answer, Call, CallId, Json, Outcome, Request, Thrown, ToolHost};
+
+/// Calls that may wait for a free slot. Beyond it the call itself is rejected: a program that starts thousands of
+/// calls has lost count of them.
+pub const MAX_QUEUED_CALLS: usize = 1024;
+
+/// Timers of one run that may be outstanding at once.
+pub const MAX_TIMERS: usize = 1024;
+
+/// Calls of one run from its start to its end, so that a loop of calls ends although each of them is quick.
+pub const MAX_CALLS_PER_RUN: usize = 10_000;
+
+/// Longest delay of a timer: beyond it `setTimeout` wraps round in every engine, which helps nobody.
+const MAX_TIMER: Duration = Duration::from_millis(i32::MAX as u64);
+
+/// How long a cancelled call may take to tell its tool so before it is dropped.
+const CANCEL_GRACE: Duration = Duration::from_secs(2);
+
+/// When calls are started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// As soon as the guest makes them.
+    Eager,
+    /// Only after all calls of the step were judged; see [`Dispatcher::release`].
+    Held,
+}
+
+/// A call that has ended.
+pub(crate) struct Settled {
+    pub(crate) call: Call,
+    pub(crate) outcome: Outcome,
+}
+
+/// Starts the calls of one run, a bounded number at a time, and collects how they end.
+///
+/// Calls live on the caller's runtime and go on while the run is suspended.
+pub(crate) struct Dispatcher {
+    host: Arc<dyn ToolHost>,
+    runtime: Handle,
+    slots: Arc<Semaphore>,
+    max_running: usize,
+    mode: Mode,
+    outstanding: BTreeMap<CallId, Outstanding>,
+    timers: usize,
+    total: usize,
+    settled: mpsc::UnboundedSender<Settled>,
+    cancel: CancellationToken,
+}
+
+struct Outstanding {
+    call: Call,
+    state: State,
+}
+
+enum State {
+    /// Taken from the guest, not started.
+    Held,
+    /// Running, or queued for a slot.
+    Started(CancellationToken),
+    /// A yield: answered by the resume itself.
+    Yielded,
+}
+
+impl Dispatcher {
+    /// Must be called on the runtime that is to carry the calls.
+    pub(crate) fn new(
+        host: Arc<dyn ToolHost>,
+        max_running: usize,
+        mode: Mode,
+    ) -> (Self, mpsc::UnboundedReceiver<Settled>) {
+        let (settled, receiver) = mpsc::unbounded_channel();
+        let dispatcher = Self {
+            host,
+            runtime: Handle::current(),
+            slots: Arc::new(Semaphore::new(max_running)),
+            max_running,
+            mode,
+            outstanding: BTreeMap::new(),
+            timers: 0,
+            total: 0,
+            settled,
+            cancel: CancellationToken::new(),
+        };
+        (dispatcher, receiver)
+    }
+
+    /// Takes a call from the guest.
+    ///
+    /// # Errors
+    ///
+    /// The call was not taken: too many are outstanding, or the run made too many altogether.
+    pub(crate) fn accept(&mut self, call: Call) -> Result<(), Thrown> {
+        match call.request {
+            Request::Yield { .. } => {
+                self.outstanding.insert(
+                    call.id,
+                    Outstanding {
+                        call,
+                        state: State::Yielded,
+                    },
+                );
+                return Ok(());
+            }
+            Request::Timer { .. } => {
+                if self.timers >= MAX_TIMERS {
+                    return Err(Thrown {
+                        name: "RangeError".into(),
+                        message: format!("too many timers: {MAX_TIMERS} are outstanding already"),
+                        ..Thrown::default()
+                    });
+                }
+                self.timers += 1;
+                self.start(call);
+                return Ok(());
+            }
+            Request::Call { .. } | Request::CallValue { .. } | Request::Namespace { .. } => {}
+        }
+        let calls = self.outstanding.len().saturating_sub(self.timers);
+        if calls >= self.max_running.saturating_add(MAX_QUEUED_CALLS) {
+            return Err(Thrown::error(
+                "queue_full",
+                format!(
+                    "too many pending code mode tool calls: {} may run at once and {MAX_QUEUED_CALLS} may wait; \
+                     await some calls before starting more",
+                    self.max_running
+                ),
+            ));
+        }
+        if self.total >= MAX_CALLS_PER_RUN {
+            return Err(Thrown::error(
+                "call_limit",
+                format!("this run has made {MAX_CALLS_PER_RUN} tool calls, which is the limit for one run"),
+            ));
+        }
+        self.total += 1;
+        match self.mode {
+            Mode::Eager => self.start(call),
+            Mode::Held => {
+                self.outstanding.insert(
+                    call.id,
+                    Outstanding {
+                        call,
+                        state: State::Held,
+                    },
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Requests that were taken but not started.
+    pub(crate) fn held(&self) -> Vec<&Request> {
+        self.outstanding
+            .values()
+            .filter(|o| matches!(o.state, State::Held))
+            .map(|o| &o.call.request)
+            .collect()
+    }
+
+    /// Starts every held call.
+    pub(crate) fn release(&mut self) {
+        let held: Vec<CallId> = self
+            .outstanding
+            .iter()
+            .filter(|(_, o)| matches!(o.state, State::Held))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in held {
+            if let Some(outstanding) = self.outstanding.remove(&id) {
+                self.start(outstanding.call);
+            }
+        }
+    }
+
+    /// Forgets a call and tells whoever carries it to stop.
+    pub(crate) fn withdraw(&mut self, id: CallId) -> Option<Call> {
+        let outstanding = self.remove(id)?;
+        if let State::Started(cancel) = outstanding.state {
+            cancel.cancel();
+        }
+        Some(outstanding.call)
+    }
+
+    /// Notes that an answer is about to be delivered. False when the call was withdrawn meanwhile.
+    pub(crate) fn deliver(&mut self, id: CallId) -> bool {
+        self.remove(id).is_some()
+    }
+
+    /// Takes the outstanding yields, oldest first.
+    pub(crate) fn take_yields(&mut self) -> Vec<Call> {
+        let ids: Vec<CallId> = self
+            .outstanding
+            .iter()
+            .filter(|(_, o)| matches!(o.state, State::Yielded))
+            .map(|(id, _)| *id)
+            .collect();
+        ids.into_iter()
+            .filter_map(|id| self.remove(id))
+            .map(|o| o.call)
+            .collect()
+    }
+
+    /// Takes every outstanding timer: they delay nothing once the program has ended.
+    pub(crate) fn drop_timers(&mut self) {
+        let timers: Vec<CallId> = self
+            .outstanding
+            .iter()
+            .filter(|(_, o)| matches!(o.call.request, Request::Timer { .. }))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in timers {
+            self.withdraw(id);
+        }
+    }
+
+    /// Everything that has not been answered, oldest first.
+    pub(crate) fn outstanding(&self) -> impl Iterator<Item = &Call> {
+        self.outstanding.values().map(|o| &o.call)
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.outstanding.is_empty()
+    }
+
+    /// Calls taken from the guest since the run began, timers and yields not counted.
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+
+    fn remove(&mut self, id: CallId) -> Option<Outstanding> {
+        let outstanding = self.outstanding.remove(&id)?;
+        if matches!(outstanding.call.request, Request::Timer { .. }) {
+            self.timers = self.timers.saturating_sub(1);
+        }
+        Some(outstanding)
+    }
+
+    fn start(&mut self, call: Call) {
+        let cancel = self.cancel.child_token();
+        let settled = self.settled.clone();
+        let task = {
+            let (call, cancel) = (call.clone(), cancel.clone());
+            let (host, slots) = (Arc::clone(&self.host), Arc::clone(&self.slots));
+            async move {
+                let mut carried = std::pin::pin!(carry(host, slots, call.clone(), cancel.clone()));
+                let outcome = tokio::select! {
+                    biased;
+                    outcome = &mut carried => outcome,
+                    () = cancel.cancelled() => {
+                        let _ = tokio::time::timeout(CANCEL_GRACE, carried).await;
+                        return;
+                    }
+                };
+                // The receiver is gone only when the run is, and then nobody wants the answer.
+                let _ = settled.send(Settled { call, outcome });
+            }
+        };
+        self.runtime.spawn(task);
+        self.outstanding.insert(
+            call.id,
+            Outstanding {
+                call,
+                state: State::Started(cancel),
+            },
+        );
+    }
+}
+
+impl Drop for Dispatcher {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+/// Carries one call: a timer sleeps, everything else waits for a slot and then goes to the host.
+async fn carry(
+    host: Arc<dyn ToolHost>,
+    slots: Arc<Semaphore>,
+    call: Call,
+    cancel: CancellationToken,
+) -> Outcome {
+    if let Request::Timer { ms } = call.request {
+        tokio::select! {
+            () = tokio::time::sleep(timer_delay(ms)) => {}
+            () = cancel.cancelled() => {}
+        }
+        return Answer::Ok(Json::null()).into();
+    }
+    let slot = tokio::select! {
+        slot = slots.acquire_owned() => slot,
+        () = cancel.cancelled() => return Answer::Error(Thrown::error("aborted", "the call was cancelled")).into(),
+    };
+    match slot {
+        Ok(_slot) => host.call(call, cancel).await,
+        Err(_closed) => Answer::Error(Thrown::error("aborted", "the run has ended")).into(),
+    }
+}
+
+/// The delay of a timer. Whatever is no positive number counts as zero, as in every JavaScript host.
+fn timer_delay(ms: f64) -> Duration {
+    if ms.is_nan() || ms <= 0.0 {
+        return Duration::ZERO;
+    }
+    Duration::try_from_secs_f64(ms / 1000.0).map_or(MAX_TIMER, |delay| delay.min(MAX_TIMER))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{MAX_TIMER, timer_delay};
+
+    #[test]
+    fn odd_delays_are_zero_or_bounded() {
+        let cases = [
+            (f64::NAN, Duration::ZERO),
+            (-5.0, Duration::ZERO),
+            (0.5, Duration::from_micros(500)),
+            (1e300, MAX_TIMER),
+            (f64::INFINITY, MAX_TIMER),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(timer_delay(ms), expected, "{ms}");
+        }
+    }
+}
