@@ -1,0 +1,459 @@
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use codecell_bridge::{Cell, Fault, Leg, Parking, Replay, Stop, Wake, Wall, WallLimits};
+use codecell_guest_runtime::{
+    Engine, EngineError, EngineOptions, RestoreError, StartError, SuspendError, Vm, VmLimits,
+};
+use codecell_snapshot_store::{Lease, Parked, Scope, SnapshotStore, StoreLimits};
+use codecell_ts_transform::{Language, PositionMap, Prepared, prepare};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::executor::Observer;
+use crate::nested::CellHost;
+use crate::report::{Failure, pending, warnings};
+use crate::request::{ExecRequest, run_id};
+use crate::result::{CellResult, ErrorCode, Sources, Telemetry, WaitReason};
+use crate::settings::Settings;
+use crate::surface::Surface;
+
+/// Runs that may be suspended at once in this process.
+const MAX_SUSPENDED_RUNS: usize = 64;
+
+/// Sources longer than this are checked off the async threads: parsing them takes longer than a scheduler likes.
+const INLINE_SOURCE_BYTES: usize = 16 << 10;
+
+/// Runs cells: the whole engine behind the two tools.
+///
+/// One per process; clones share engine and suspended runs. Both methods always give a result: every refusal is a
+/// failed one.
+#[derive(Clone)]
+pub struct Codecell {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Engine,
+    store: SnapshotStore<Suspended>,
+    /// Cells that are being executed, so that the end of a session reaches them.
+    active: Mutex<HashMap<u64, (String, CancellationToken)>>,
+    next_active: AtomicU64,
+    closed: AtomicBool,
+}
+
+/// For whom and with what a cell runs.
+#[derive(Clone)]
+pub struct RunContext {
+    /// Who may resume it.
+    pub scope: Scope,
+    /// What it can reach.
+    pub surface: Arc<Surface>,
+    /// What it may use.
+    pub settings: Settings,
+    /// Fires when the caller no longer wants the result.
+    pub cancel: CancellationToken,
+    /// Watches its nested calls.
+    pub observer: Arc<dyn Observer>,
+}
+
+/// What is kept of a run beside its image.
+struct Suspended {
+    run: Run,
+    wall: Wall,
+}
+
+/// What stays the same for a run from its first leg to its last.
+#[derive(Clone)]
+struct Run {
+    scope: Scope,
+    surface: Arc<Surface>,
+    settings: Settings,
+    host: Arc<CellHost>,
+    map: Arc<PositionMap>,
+    replay: Replay,
+}
+
+impl Codecell {
+    /// Loads the guest. The first start on a machine compiles it, later ones load it from a cache.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the guest cannot be loaded; there is no fallback that exposes tools in another way.
+    pub fn new(options: EngineOptions) -> Result<Self, EngineError> {
+        let inner = Inner {
+            engine: Engine::new(options)?,
+            store: SnapshotStore::new(StoreLimits { runs: MAX_SUSPENDED_RUNS }),
+            active: Mutex::default(),
+            next_active: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Runs one cell until it ends, waits, or its time is up. `arguments` are those of the `exec` tool.
+    pub async fn exec(&self, arguments: &Value, context: RunContext) -> CellResult {
+        let span = tracing::info_span!("cell", tool = "exec", session = %context.scope.session);
+        self.exec_cell(arguments, context).instrument(span).await
+    }
+
+    /// Continues a suspended cell. `arguments` are those of the `wait` tool.
+    ///
+    /// The cell goes on with the surface and the settings it started with; of `context` only the scope and the
+    /// cancellation count.
+    pub async fn wait(&self, arguments: &Value, context: RunContext) -> CellResult {
+        let span = tracing::info_span!("cell", tool = "wait", session = %context.scope.session);
+        self.wait_cell(arguments, context).instrument(span).await
+    }
+
+    /// Ends every cell of a session: suspended ones are dropped with their calls, running ones are aborted.
+    pub fn abort_session(&self, session: &str) {
+        drop(self.inner.store.end_session(session));
+        for (of, cancel) in self.inner.lock_active().values() {
+            if of == session {
+                cancel.cancel();
+            }
+        }
+    }
+
+    /// Ends every cell of the process and refuses new ones.
+    pub fn shutdown(&self) {
+        self.inner.closed.store(true, Ordering::SeqCst);
+        drop(self.inner.store.clear());
+        for (_, cancel) in self.inner.lock_active().values() {
+            cancel.cancel();
+        }
+    }
+
+    /// Suspended runs, those that are being resumed included.
+    #[must_use]
+    pub fn suspended_runs(&self) -> usize {
+        self.inner.store.len()
+    }
+
+    /// Live VMs. A suspended run has none.
+    #[must_use]
+    pub fn live_vms(&self) -> usize {
+        self.inner.engine.live_instances()
+    }
+
+    async fn exec_cell(&self, arguments: &Value, context: RunContext) -> CellResult {
+        let settings = context.settings.clamped();
+        let host = Arc::new(CellHost::new(Arc::clone(&context.surface), settings, context.observer));
+        let mut run = Run {
+            scope: context.scope,
+            surface: context.surface,
+            settings,
+            host,
+            map: Arc::new(PositionMap::identity()),
+            replay: Replay::Ordinary,
+        };
+        let stop = stop(&settings, &context.cancel);
+        let request = match ExecRequest::read(arguments, settings.languages) {
+            Ok(request) => request,
+            Err(refusal) => return run.refused(Failure::invalid(refusal)),
+        };
+        if request.restart_safe {
+            run.replay = Replay::SafeOnly;
+        }
+        let (code, map) = match check(request.source, request.language).await {
+            Ok(prepared) => prepared.into_parts(),
+            Err(failure) => return run.refused(failure),
+        };
+        run.map = Arc::new(map);
+        if self.inner.closed.load(Ordering::SeqCst) {
+            return run.refused(Failure::aborted());
+        }
+        let _active = self.inner.enter(&run.scope.session, &stop.cancel);
+        let limits = WallLimits {
+            output_bytes: settings.max_output_bytes,
+            running_calls: settings.max_pending_tool_calls,
+        };
+        let host: Arc<CellHost> = Arc::clone(&run.host);
+        let mut wall = Wall::new(host, limits, run.replay);
+        let mut vm = match self.inner.engine.start(run.vm_limits(), wall.port(), &stop).await {
+            Ok(vm) => vm,
+            Err(error) => return run.refused(run.not_started(&error)),
+        };
+        let cell = Cell { code, seed: seed() };
+        let leg = wall.start(&mut vm, &cell, &stop).await;
+        self.conclude(Suspended { run, wall }, vm, leg, None).await
+    }
+
+    async fn wait_cell(&self, arguments: &Value, context: RunContext) -> CellResult {
+        let refused = |failure| refused(&context.surface, failure);
+        let id = match run_id(arguments) {
+            Ok(id) => id,
+            Err(refusal) => return refused(Failure::invalid(refusal)),
+        };
+        let (lease, parked) = match self.inner.store.take(&context.scope, id, Instant::now()) {
+            Ok(taken) => taken,
+            Err(refusal) => return refused(Failure::invalid(refusal)),
+        };
+        let Parked { image, companion: Suspended { run, mut wall }, ttl } = parked;
+        let stop = stop(&run.settings, &context.cancel);
+        let _active = self.inner.enter(&run.scope.session, &stop.cancel);
+        match wall.wake(&stop).await {
+            Wake::Ready => {}
+            Wake::Cancelled => return run.failed(&wall, Failure::aborted()),
+            Wake::NotYet => {
+                // Still nothing to deliver: the image stays as it is, no VM is needed to say so.
+                let result = run.waiting(&wall, lease.id().as_str(), WaitReason::PendingTools);
+                self.park(lease, Parked { image, companion: Suspended { run, wall }, ttl });
+                return result;
+            }
+        }
+        let mut vm = match self.inner.engine.restore(&image, run.vm_limits(), wall.port(), &stop).await {
+            Ok(vm) => vm,
+            Err(RestoreError::Start(StartError::Stopped(Fault::Deadline))) => {
+                // Every VM is in use: nothing is lost, the caller asks again.
+                let result = run.waiting(&wall, lease.id().as_str(), WaitReason::PendingTools);
+                self.park(lease, Parked { image, companion: Suspended { run, wall }, ttl });
+                return result;
+            }
+            Err(RestoreError::Start(error)) => return run.failed(&wall, run.not_started(&error)),
+            Err(error) => {
+                return run.failed(&wall, Failure::new(ErrorCode::RuntimeUnavailable, error.to_string()));
+            }
+        };
+        drop(image);
+        let leg = wall.resume(&mut vm, &stop).await;
+        self.conclude(Suspended { run, wall }, vm, leg, Some(lease)).await
+    }
+
+    /// Makes the result of a leg, and parks the run if it goes on.
+    async fn conclude(
+        &self,
+        suspended: Suspended,
+        vm: Vm,
+        leg: Leg,
+        lease: Option<Lease<Suspended>>,
+    ) -> CellResult {
+        let Suspended { run, wall } = &suspended;
+        let parking = match leg {
+            Leg::Parked(parking) => parking,
+            Leg::Completed { value, notices } => {
+                let output = wall.take_output().entries;
+                return CellResult::Completed {
+                    value,
+                    output,
+                    telemetry: run.telemetry(wall.calls_made()),
+                    warnings: warnings(notices, &run.map),
+                    replay_safe: run.replay == Replay::SafeOnly,
+                };
+            }
+            leg => return run.failed(wall, run.failure(leg)),
+        };
+        let limit = run.settings.max_snapshot_bytes;
+        let image = match vm.suspend(limit).await {
+            Ok(image) => image.into_bytes(),
+            Err(error @ SuspendError::TooLarge { .. }) => {
+                let message = format!(
+                    "code mode snapshot limit exceeded: {error}. Keep less data alive while the program waits."
+                );
+                return run.failed(wall, Failure::new(ErrorCode::SnapshotLimitExceeded, message));
+            }
+            Err(error) => {
+                return run.failed(wall, Failure::new(ErrorCode::RuntimeUnavailable, error.to_string()));
+            }
+        };
+        let reason = match parking {
+            Parking::PendingTools => WaitReason::PendingTools,
+            Parking::Yield => WaitReason::Yield,
+        };
+        let ttl = run.settings.snapshot_ttl;
+        if let Some(lease) = lease {
+            let result = run.waiting(wall, lease.id().as_str(), reason);
+            self.park(lease, Parked { image, companion: suspended, ttl });
+            return result;
+        }
+        let scope = run.scope.clone();
+        let waiting = run.waiting(wall, "", reason);
+        match self.inner.store.put(scope, Parked { image, companion: suspended, ttl }, Instant::now()) {
+            Ok(id) => {
+                self.expire_after(ttl);
+                waiting.with_run_id(id.as_str())
+            }
+            Err((full, Parked { companion: Suspended { run, wall }, .. })) => {
+                let message = format!("{full} Resume or let expire some of them with `wait`, then try again.");
+                run.failed(&wall, Failure::new(ErrorCode::InvalidInput, message))
+            }
+        }
+    }
+
+    fn park(&self, lease: Lease<Suspended>, parked: Parked<Suspended>) {
+        let ttl = parked.ttl;
+        lease.park(parked, Instant::now());
+        self.expire_after(ttl);
+    }
+
+    /// Frees what has expired when the time comes, so that an abandoned run does not hold its calls until somebody
+    /// happens to ask.
+    fn expire_after(&self, ttl: Duration) {
+        let inner = Arc::downgrade(&self.inner);
+        tokio::spawn(async move {
+            tokio::time::sleep(ttl).await;
+            if let Some(inner) = inner.upgrade() {
+                drop(inner.store.expire(Instant::now()));
+            }
+        });
+    }
+}
+
+impl Inner {
+    fn lock_active(&self) -> std::sync::MutexGuard<'_, HashMap<u64, (String, CancellationToken)>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(self: &Arc<Self>, session: &str, cancel: &CancellationToken) -> Active {
+        let number = self.next_active.fetch_add(1, Ordering::Relaxed);
+        self.lock_active().insert(number, (session.to_owned(), cancel.clone()));
+        Active { inner: Arc::clone(self), number }
+    }
+}
+
+/// A cell in execution; dropping it takes it off the list.
+struct Active {
+    inner: Arc<Inner>,
+    number: u64,
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.inner.lock_active().remove(&self.number);
+    }
+}
+
+impl Run {
+    fn vm_limits(&self) -> VmLimits {
+        VmLimits { memory_bytes: self.settings.memory_limit_bytes }
+    }
+
+    fn not_started(&self, error: &StartError) -> Failure {
+        match error {
+            StartError::Stopped(Fault::Cancelled) => Failure::aborted(),
+            StartError::Stopped(Fault::Deadline) => Failure::new(
+                ErrorCode::Timeout,
+                "code mode timeout exceeded: every VM of this process is in use. Try again later.",
+            ),
+            error => Failure::new(ErrorCode::RuntimeUnavailable, error.to_string()),
+        }
+    }
+
+    fn telemetry(&self, calls: usize) -> Telemetry {
+        Telemetry {
+            search_count: self.host.search_count(),
+            describe_count: self.host.describe_count(),
+            call_count: calls,
+            ..telemetry(&self.surface)
+        }
+    }
+
+    /// A failure before there was anything to run.
+    fn refused(&self, failure: Failure) -> CellResult {
+        CellResult::Failed {
+            error: failure.error,
+            code: failure.code,
+            output: Vec::new(),
+            telemetry: self.telemetry(0),
+            replay_safe: self.replay == Replay::SafeOnly,
+        }
+    }
+
+    fn failed(&self, wall: &Wall, failure: Failure) -> CellResult {
+        let error = wall.fit_error(failure.error);
+        CellResult::Failed {
+            error,
+            code: failure.code,
+            output: wall.take_output().entries,
+            telemetry: self.telemetry(wall.calls_made()),
+            replay_safe: self.replay == Replay::SafeOnly,
+        }
+    }
+
+    fn waiting(&self, wall: &Wall, id: &str, reason: WaitReason) -> CellResult {
+        CellResult::Waiting {
+            run_id: id.to_owned(),
+            reason,
+            pending_tool_calls: pending(&wall.outstanding()),
+            output: wall.take_output().entries,
+            telemetry: self.telemetry(wall.calls_made()),
+            replay_safe: self.replay == Replay::SafeOnly,
+        }
+    }
+
+    fn failure(&self, leg: Leg) -> Failure {
+        match leg {
+            Leg::Failed(error) => Failure::thrown(&error, &self.map),
+            Leg::Stuck => Failure::new(
+                ErrorCode::InternalError,
+                "code mode promise is pending without host work: nothing can wake this program. Await a tool call, a \
+                 timer or yield_control, or return.",
+            ),
+            Leg::OutputLimit => Failure::new(
+                ErrorCode::OutputLimitExceeded,
+                format!(
+                    "code mode output limit exceeded ({} bytes for value, output and error together). Return and \
+                     print less: filter or summarise the data in the program.",
+                    self.settings.max_output_bytes
+                ),
+            ),
+            Leg::Refused(refusal) => Failure::invalid(refusal),
+            Leg::Faulted(fault) => Failure::fault(&fault, self.settings.timeout.as_millis()),
+            Leg::Completed { .. } | Leg::Parked(_) => {
+                Failure::new(ErrorCode::InternalError, "the run ended in a state it cannot end in")
+            }
+        }
+    }
+}
+
+/// A refusal of a `wait` that found no run.
+fn refused(surface: &Surface, failure: Failure) -> CellResult {
+    CellResult::Failed {
+        error: failure.error,
+        code: failure.code,
+        output: Vec::new(),
+        telemetry: telemetry(surface),
+        replay_safe: false,
+    }
+}
+
+fn telemetry(surface: &Surface) -> Telemetry {
+    let sources = surface.catalog().sources();
+    Telemetry {
+        catalog_size: surface.catalog().len(),
+        sources: Sources { openclaw: sources.openclaw, mcp: sources.mcp, client: sources.client },
+        visible_tools: surface.visible_tools().to_vec(),
+        ..Telemetry::default()
+    }
+}
+
+/// Checks a program and brings it into the form the guest runs.
+async fn check(source: String, language: Language) -> Result<Prepared, Failure> {
+    let inline = language == Language::JavaScript && source.len() <= INLINE_SOURCE_BYTES;
+    let checked = if inline {
+        prepare(&source, language)
+    } else {
+        match tokio::task::spawn_blocking(move || prepare(&source, language)).await {
+            Ok(checked) => checked,
+            Err(error) => {
+                let message = format!("the program could not be checked: {error}");
+                return Err(Failure::new(ErrorCode::InternalError, message));
+            }
+        }
+    };
+    checked.map_err(Failure::invalid)
+}
+
+fn stop(settings: &Settings, cancel: &CancellationToken) -> Stop {
+    Stop { deadline: Instant::now() + settings.timeout, cancel: cancel.child_token() }
+}
+
+/// A seed that no other run has.
+fn seed() -> [u64; 2] {
+    let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
+    [high, low]
+}
