@@ -1,0 +1,39 @@
+//! Reads the files people already have and says what is wrong with them.
+//!
+//! Reading never fails as a whole: every mistake becomes a [`Problem`] that names its file and path and costs
+//! no more than the entry it stands in. Nothing here starts a server or touches the network.
+//!
+//! ```
+//! use codecell_gateway::config::{Document, Shape, Switch, load_documents};
+//!
+//! let text = r#"{ tools: { codeMode: { timeoutMs: 5 } }, mcp: { servers: { time: { command: "mcp-time" } } } }"#;
+//! let documents = [Document { file: "codecell.json5".into(), shape: Shape::Own, text: text.into() }];
+//! let loaded = load_documents(&documents, &|_| None);
+//!
+//! assert_eq!(loaded.config.code_mode.timeout_ms, 100, "numbers are clamped to their range");
+//! assert_eq!(loaded.config.code_mode.enabled, Switch::Unset);
+//! assert_eq!(loaded.config.servers[0].name, "time");
+//! assert!(loaded.problems.is_empty());
+//! ```
+mod code_mode;
+mod entry;
+mod env_file;
+mod expand;
+mod glob;
+mod load;
+mod problem;
+mod secret;
+mod server;
+mod text;
+
+pub use self::{
+    code_mode::{CodeModeSettings, Languages, Switch},
+    glob::Globs,
+    load::{Config, Document, Loaded, Shape, Source, load, load_documents},
+    problem::{Problem, Severity},
+    secret::Secret,
+    server::{DirectOnly, ServerConfig, Transport},
+};
+
+#[cfg(test)]
+mod tests;

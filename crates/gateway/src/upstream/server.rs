@@ -1,0 +1,474 @@
+//! One server from its start to the gateway's end: connected, listed, watched and connected again.
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Notify, mpsc, watch},
+    time::{Instant, sleep, sleep_until},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    backoff::Backoff,
+    cache::{Cache, Facts},
+    error::CallError,
+    handshake::{self, Agreement, Disagreement, Opening},
+    headers,
+    http::Http,
+    listing::{Listing, list_tools},
+    peer::{Inner, Link, Peer},
+    process::Guardian,
+    snapshot::ServerSnapshot,
+    state::{Era, State, ToolDump},
+    stdio::Stdio,
+    subscribe::subscribe,
+    tools::{Collected, Rules},
+    upstreams::Hub,
+};
+use crate::config::{ServerConfig, Transport};
+
+/// The least time between two attempts, however much a server is in demand.
+const LEAST_GAP: Duration = Duration::from_secs(2);
+
+/// Pause before a changed list is read, because servers announce a batch of changes one by one.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// Bounds for reading a list again when the server says how long it is good for.
+const LEAST_TTL: Duration = Duration::from_secs(60);
+const LONGEST_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a caller may do with the server now.
+#[derive(Clone)]
+pub(super) enum Standing {
+    /// Wait: it is on its way.
+    Coming(State),
+    Up(Peer),
+    Down(State),
+}
+
+struct View {
+    snapshot: ServerSnapshot,
+    /// The first attempt and its listing are over.
+    settled: bool,
+}
+
+pub(super) struct Server {
+    pub(super) config: ServerConfig,
+    /// Tools were known before anything was started.
+    pub(super) cached: bool,
+    cache: Option<Cache>,
+    patience: Duration,
+    limit: u64,
+    guardian: Arc<Guardian>,
+    hub: Weak<Hub>,
+    view: Mutex<View>,
+    standing: watch::Sender<Standing>,
+    demand: Notify,
+    opening: Mutex<Opening>,
+}
+
+/// What a server is made from besides its configuration.
+pub(super) struct Making {
+    pub(super) cache: Option<Cache>,
+    pub(super) patience: Duration,
+    pub(super) limit: u64,
+    pub(super) guardian: Arc<Guardian>,
+    pub(super) hub: Weak<Hub>,
+}
+
+impl Server {
+    /// Makes a server with what the cache knows of it. Nothing is started.
+    pub(super) fn new(config: ServerConfig, making: Making) -> Self {
+        let Making {
+            cache,
+            patience,
+            limit,
+            guardian,
+            hub,
+        } = making;
+        let state = if config.disabled {
+            State::Disabled
+        } else {
+            State::Connecting
+        };
+        let mut snapshot = ServerSnapshot {
+            name: config.name.clone(),
+            state: state.clone(),
+            stale: false,
+            listing: false,
+            tools: Arc::from([]),
+            quarantined: Arc::from([]),
+            notes: Arc::from([]),
+            instructions: None,
+            has_resources: false,
+            has_prompts: false,
+            era: None,
+            protocol_version: None,
+            noise_lines: 0,
+            stderr_tail: String::new(),
+        };
+        let mut opening = Opening::Probe;
+        let mut cached = false;
+        let remembered = match &cache {
+            Some(cache) if !config.disabled => cache.load().unwrap_or_else(|note| {
+                tracing::warn!(server = config.name, note);
+                snapshot.notes = Arc::from([note]);
+                None
+            }),
+            Some(_) | None => None,
+        };
+        if let Some(remembered) = remembered {
+            let era = remembered.era();
+            let rules = rules(&config, era);
+            let mut collected = Collected::default();
+            collected.add(remembered.tools, &config, rules);
+            fill(&mut snapshot, &collected);
+            snapshot.stale = true;
+            snapshot.era = Some(era);
+            snapshot.protocol_version = Some(remembered.version);
+            snapshot.instructions = remembered.instructions.map(Arc::from);
+            snapshot.has_resources = remembered.has_resources;
+            snapshot.has_prompts = remembered.has_prompts;
+            cached = true;
+            if era == Era::Legacy {
+                opening = Opening::Initialize;
+            }
+        }
+        let standing = if config.disabled {
+            Standing::Down(state)
+        } else {
+            Standing::Coming(state)
+        };
+        let settled = config.disabled;
+        Self {
+            config,
+            cached,
+            cache,
+            patience,
+            limit,
+            guardian,
+            hub,
+            view: Mutex::new(View { snapshot, settled }),
+            standing: watch::Sender::new(standing),
+            demand: Notify::new(),
+            opening: Mutex::new(opening),
+        }
+    }
+
+    fn view(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn snapshot(&self) -> ServerSnapshot {
+        self.view().snapshot.clone()
+    }
+
+    pub(super) fn settled(&self) -> bool {
+        self.view().settled
+    }
+
+    pub(super) fn standing(&self) -> watch::Receiver<Standing> {
+        self.standing.subscribe()
+    }
+
+    /// Asks for an attempt sooner than the back-off would make one.
+    pub(super) fn want(&self) {
+        self.demand.notify_one();
+    }
+
+    pub(super) fn tool<T>(&self, name: &str, read: impl FnOnce(&ToolDump) -> T) -> Option<T> {
+        let tools = Arc::clone(&self.view().snapshot.tools);
+        tools.iter().find(|tool| tool.name == name).map(|tool| read(tool))
+    }
+
+    /// Changes the view and tells everyone.
+    fn change(&self, change: impl FnOnce(&mut View)) {
+        change(&mut self.view());
+        if let Some(hub) = self.hub.upgrade() {
+            hub.publish();
+        }
+    }
+
+    fn stand(&self, standing: Standing) {
+        self.standing.send_replace(standing);
+    }
+
+    /// Lives until `stop` fires.
+    pub(super) async fn run(self: Arc<Self>, stop: CancellationToken) {
+        if self.config.disabled {
+            return;
+        }
+        let mut backoff = Backoff::default();
+        while !stop.is_cancelled() {
+            let begun = Instant::now();
+            let (list_changed, changes) = mpsc::channel(1);
+            match self.connect(list_changed, &stop).await {
+                Ok((peer, agreement)) => {
+                    let up = Instant::now();
+                    self.serve(&peer, &agreement, changes, &stop).await;
+                    backoff.served(up.elapsed());
+                    self.fell(&peer, &stop);
+                    peer.stop().await;
+                }
+                Err(state) => {
+                    tracing::warn!(server = self.config.name, %state, "not connected");
+                    self.stand(Standing::Down(state.clone()));
+                    self.change(|view| {
+                        view.snapshot.state = state;
+                        view.snapshot.listing = false;
+                        view.settled = true;
+                    });
+                }
+            }
+            self.pause(begun, backoff.next(), &stop).await;
+        }
+        self.stand(Standing::Down(State::Stopped));
+        self.change(|view| view.snapshot.state = State::Stopped);
+    }
+
+    /// Waits out the back-off, or less if somebody wants the server; never less than the least gap.
+    async fn pause(&self, begun: Instant, wait: Duration, stop: &CancellationToken) {
+        let due = Instant::now() + wait;
+        let earliest = (begun + LEAST_GAP).min(due);
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = sleep_until(due) => {}
+            () = async {
+                self.demand.notified().await;
+                sleep_until(earliest).await;
+            } => {}
+        }
+    }
+
+    /// Says that a connection that worked is gone.
+    fn fell(&self, peer: &Peer, stop: &CancellationToken) {
+        if stop.is_cancelled() {
+            return;
+        }
+        let reason = peer
+            .closed_reason()
+            .unwrap_or_else(|| "closed the connection".to_owned());
+        tracing::warn!(server = self.config.name, reason, "lost, restarting");
+        let state = State::Restarting { reason };
+        self.stand(Standing::Coming(state.clone()));
+        self.change(|view| {
+            view.snapshot.state = state;
+            view.snapshot.stale = true;
+            view.snapshot.listing = false;
+            view.snapshot.stderr_tail = peer.0.stderr();
+            view.snapshot.noise_lines = peer.noise();
+            view.settled = true;
+        });
+    }
+
+    /// Opens a connection and agrees on an era, with a second process if the first broke over the probe.
+    async fn connect(
+        &self,
+        list_changed: mpsc::Sender<()>,
+        stop: &CancellationToken,
+    ) -> Result<(Peer, Agreement), State> {
+        let opening = *self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = self.attempt(opening, list_changed.clone(), stop).await;
+        let outcome = match first {
+            Err(Disagreement::BrokenByProbe(_)) => {
+                self.attempt(Opening::Initialize, list_changed, stop).await
+            }
+            other => other,
+        };
+        let next = match &outcome {
+            Ok((_, agreement)) if agreement.era == Era::Legacy => Opening::Initialize,
+            Ok(_) => Opening::Probe,
+            // What failed this way is tried the other way next time.
+            Err(_) if opening == Opening::Probe => Opening::Initialize,
+            Err(_) => Opening::Probe,
+        };
+        *self.opening.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        outcome.map_err(|disagreement| match disagreement {
+            Disagreement::NeedsAuth(reason) => State::NeedsAuth { reason },
+            Disagreement::Failed(reason) | Disagreement::BrokenByProbe(reason) => State::Failed { reason },
+        })
+    }
+
+    async fn attempt(
+        &self,
+        opening: Opening,
+        list_changed: mpsc::Sender<()>,
+        stop: &CancellationToken,
+    ) -> Result<(Peer, Agreement), Disagreement> {
+        let peer = self.open(list_changed).map_err(Disagreement::Failed)?;
+        let agreed = tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(Disagreement::Failed("was stopped while connecting".to_owned())),
+            agreed = handshake::shake(&peer, opening, self.patience, self.config.startup_timeout) => agreed,
+        };
+        match agreed {
+            Ok(agreement) => Ok((peer, agreement)),
+            Err(disagreement) => {
+                self.change(|view| {
+                    view.snapshot.stderr_tail = peer.0.stderr();
+                    view.snapshot.noise_lines = peer.noise();
+                });
+                peer.stop().await;
+                Err(disagreement)
+            }
+        }
+    }
+
+    fn open(&self, list_changed: mpsc::Sender<()>) -> Result<Peer, String> {
+        let ServerConfig { name, transport, .. } = &self.config;
+        match transport {
+            Transport::Stdio { .. } => {
+                Stdio::start(name, transport, &self.guardian, self.limit, list_changed)
+            }
+            Transport::Http { url, headers } => {
+                let http = Http::new(url, headers, self.limit)?;
+                Ok(Peer(Arc::new(Inner::new(
+                    name,
+                    Link::Http(http),
+                    self.limit,
+                    list_changed,
+                ))))
+            }
+        }
+    }
+
+    /// Keeps the tools up to date until the connection ends or the gateway stops.
+    async fn serve(
+        &self,
+        peer: &Peer,
+        agreement: &Agreement,
+        mut changes: mpsc::Receiver<()>,
+        stop: &CancellationToken,
+    ) {
+        self.change(|view| {
+            view.snapshot.state = State::Ready;
+            view.snapshot.listing = true;
+            view.snapshot.era = Some(agreement.era);
+            view.snapshot.protocol_version = Some(agreement.version.clone());
+            view.snapshot.instructions = agreement.instructions.clone().map(Arc::from);
+            view.snapshot.has_resources = agreement.offers("resources");
+            view.snapshot.has_prompts = agreement.offers("prompts");
+        });
+        self.stand(Standing::Up(peer.clone()));
+        let work = async {
+            let mut ttl = self.refresh(peer, agreement).await;
+            loop {
+                tokio::select! {
+                    change = changes.recv() => {
+                        if change.is_none() {
+                            return;
+                        }
+                        sleep(SETTLE).await;
+                    }
+                    () = expiry(ttl) => {}
+                }
+                // Whatever came during the pause is covered by the read that follows.
+                while changes.try_recv().is_ok() {}
+                ttl = self.refresh(peer, agreement).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => {}
+            _ = peer.closed() => {}
+            () = work => {}
+            () = subscribe(peer, agreement) => {}
+        }
+    }
+
+    /// Reads the tools and shows them. A list that cannot be read leaves what is known, marked stale.
+    async fn refresh(&self, peer: &Peer, agreement: &Agreement) -> Option<Duration> {
+        // Nothing is known yet: every page is better than none.
+        let bare = self.view().snapshot.tools.is_empty();
+        let Listing {
+            mut collected,
+            ttl,
+            failure,
+        } = list_tools(peer, &self.config, |so_far| {
+            if bare {
+                self.change(|view| fill(&mut view.snapshot, so_far));
+            }
+        })
+        .await;
+        let tools_expected = agreement.offers("tools");
+        let complete = match &failure {
+            None => true,
+            Some(CallError::Rpc { code: -32601, .. }) if !tools_expected => true,
+            Some(CallError::Disconnected { .. }) => return None,
+            Some(error) => {
+                tracing::warn!(server = self.config.name, %error, "its tools were not read to the end");
+                collected.note(format!("its tools were not read to the end: {error}"));
+                false
+            }
+        };
+        if complete {
+            self.remember(agreement, std::mem::take(&mut collected.entries));
+        }
+        self.change(|view| {
+            let snapshot = &mut view.snapshot;
+            if complete || snapshot.tools.is_empty() || (bare && !snapshot.stale) {
+                fill(snapshot, &collected);
+                snapshot.stale = false;
+            } else {
+                snapshot.notes = collected.notes.into();
+                snapshot.stale = true;
+            }
+            snapshot.listing = false;
+            snapshot.noise_lines = peer.noise();
+            snapshot.stderr_tail = peer.0.stderr();
+            view.settled = true;
+        });
+        ttl.map(|ttl| ttl.clamp(LEAST_TTL, LONGEST_TTL))
+    }
+
+    /// Writes the cache, off the threads that serve.
+    fn remember(&self, agreement: &Agreement, entries: Vec<Box<serde_json::value::RawValue>>) {
+        let Some(cache) = self.cache.clone() else { return };
+        let facts = Facts {
+            era: agreement.era,
+            version: agreement.version.clone(),
+            instructions: agreement.instructions.clone(),
+            has_resources: agreement.offers("resources"),
+            has_prompts: agreement.offers("prompts"),
+        };
+        let server = self.config.name.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = cache.store(facts, entries) {
+                tracing::warn!(server, %error, "its tools were not written to the cache");
+            }
+        });
+    }
+
+    /// The headers that mirror arguments of a tool, where the transport has headers.
+    pub(super) fn mirrors(&self, peer: &Peer, tool: &str) -> Vec<headers::Mirror> {
+        if !(peer.is_http() && peer.is_modern()) {
+            return Vec::new();
+        }
+        self.tool(tool, |tool| {
+            headers::mirrors(&tool.input_schema).unwrap_or_default()
+        })
+        .unwrap_or_default()
+    }
+}
+
+fn rules(config: &ServerConfig, era: Era) -> Rules {
+    match (&config.transport, era) {
+        (Transport::Http { .. }, Era::Modern) => Rules::MirroredHeaders,
+        _ => Rules::Plain,
+    }
+}
+
+fn fill(snapshot: &mut ServerSnapshot, collected: &Collected) {
+    snapshot.tools = collected.tools.as_slice().into();
+    snapshot.quarantined = collected.quarantined.as_slice().into();
+    snapshot.notes = collected.notes.as_slice().into();
+}
+
+async fn expiry(ttl: Option<Duration>) {
+    match ttl {
+        Some(ttl) => sleep(ttl).await,
+        None => std::future::pending().await,
+    }
+}
