@@ -1,0 +1,192 @@
+use std::collections::HashSet;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+/// A word as it stands in the index.
+pub(super) type Term = String;
+
+/// Longest word kept; anything longer is a blob, a hash or an attack.
+const MAX_WORD_CHARS: usize = 64;
+
+/// Words so common in requests to tools that they tell no tool from another.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "before",
+    "being", "both", "but", "by", "can", "could", "do", "does", "each", "etc", "for", "from", "had", "has",
+    "have", "help", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like",
+    "may", "me", "more", "most", "must", "my", "need", "needs", "no", "not", "of", "on", "only", "or",
+    "other", "our", "out", "over", "please", "s", "same", "should", "so", "some", "such", "t", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to",
+    "tool", "tools", "under", "up", "us", "use", "used", "using", "via", "want", "was", "we", "were", "what",
+    "when", "where", "which", "while", "who", "will", "with", "within", "would", "you", "your", "yours", "e",
+    "g",
+];
+
+/// Turns text into index terms, the same way for tools and for questions.
+pub(super) struct Words {
+    stemmer: Stemmer,
+    stop: HashSet<&'static str>,
+}
+
+impl Words {
+    pub(super) fn new() -> Self {
+        Self {
+            stemmer: Stemmer::create(Algorithm::English),
+            stop: STOP_WORDS.iter().copied().collect(),
+        }
+    }
+
+    /// The terms of running text, stop words left out.
+    pub(super) fn terms(&self, text: &str) -> Vec<Term> {
+        split_words(text)
+            .iter()
+            .filter(|word| !self.stop.contains(word.as_str()))
+            .map(|word| self.stem(word))
+            .collect()
+    }
+
+    /// The terms of a name: short words in a name are part of it, so none is left out.
+    pub(super) fn name_terms(&self, name: &str) -> Vec<Term> {
+        split_words(name).iter().map(|word| self.stem(word)).collect()
+    }
+
+    /// The words of a question with their terms, each term once, stop words left out.
+    pub(super) fn query(&self, text: &str, most: usize) -> Vec<(String, Term)> {
+        let mut seen = HashSet::new();
+        split_words(text)
+            .into_iter()
+            .filter(|word| !self.stop.contains(word.as_str()))
+            .map(|word| {
+                let term = self.stem(&word);
+                (word, term)
+            })
+            .filter(|(_, term)| seen.insert(term.clone()))
+            .take(most)
+            .collect()
+    }
+
+    pub(super) fn stem(&self, word: &str) -> Term {
+        if word.is_ascii() {
+            self.stemmer.stem(word).into_owned()
+        } else {
+            word.to_owned()
+        }
+    }
+}
+
+/// Lower-case words of `text`: `createIssue` gives `createissue`, `create`, `issue`; unspaced scripts give pairs of
+/// characters.
+pub(crate) fn split_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for chunk in text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|chunk| !chunk.is_empty())
+    {
+        let mut run: Vec<char> = Vec::new();
+        let mut unspaced: Vec<char> = Vec::new();
+        for character in chunk.chars() {
+            if is_unspaced(character) {
+                push_word(&mut run, &mut words);
+                unspaced.push(character);
+            } else {
+                push_pairs(&mut unspaced, &mut words);
+                run.push(character);
+            }
+        }
+        push_word(&mut run, &mut words);
+        push_pairs(&mut unspaced, &mut words);
+    }
+    words
+}
+
+/// Scripts written without blanks between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c),
+        0x0E00..=0x0EFF            // Thai, Lao
+        | 0x1000..=0x109F          // Myanmar
+        | 0x1780..=0x17FF          // Khmer
+        | 0x3040..=0x30FF          // Kana
+        | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF // Han
+        | 0xAC00..=0xD7AF          // Hangul
+        | 0x20000..=0x3FFFF) // Han, supplementary planes
+}
+
+fn push_pairs(characters: &mut Vec<char>, words: &mut Vec<String>) {
+    if let [only] = characters.as_slice() {
+        words.push(only.to_string());
+    }
+    words.extend(characters.windows(2).map(|pair| pair.iter().collect::<String>()));
+    characters.clear();
+}
+
+/// Adds the whole run and, where case or digits divide it, its parts.
+fn push_word(run: &mut Vec<char>, words: &mut Vec<String>) {
+    if run.is_empty() || run.len() > MAX_WORD_CHARS {
+        run.clear();
+        return;
+    }
+    words.push(lower(run));
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for at in 1..run.len() {
+        if divides(run, at) {
+            parts.push(run.get(start..at).unwrap_or_default());
+            start = at;
+        }
+    }
+    if start > 0 {
+        parts.push(run.get(start..).unwrap_or_default());
+        // A single letter or digit cut out of a word says nothing; `mp3` stays whole.
+        words.extend(parts.into_iter().filter(|part| part.len() > 1).map(lower));
+    }
+    run.clear();
+}
+
+fn lower(characters: &[char]) -> String {
+    characters.iter().flat_map(|c| c.to_lowercase()).collect()
+}
+
+fn divides(run: &[char], at: usize) -> bool {
+    let (Some(&before), Some(&here)) = (run.get(at.wrapping_sub(1)), run.get(at)) else {
+        return false;
+    };
+    let next_is_lower = run.get(at + 1).is_some_and(|c| c.is_lowercase());
+    before.is_numeric() != here.is_numeric()
+        || (here.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && next_is_lower)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(split_words(text), expected, "{text:?}");
+    }
+
+    #[test]
+    fn words_end_at_punctuation_case_and_digits() {
+        check("create_issue", &["create", "issue"]);
+        check("createIssue", &["createissue", "create", "issue"]);
+        check("get.user-2", &["get", "user", "2"]);
+        check("HTTPServer", &["httpserver", "http", "server"]);
+        check("mp3", &["mp3", "mp"]);
+        check("GitHub API v3.", &["github", "git", "hub", "api", "v3"]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn unspaced_scripts_give_pairs_of_characters() {
+        check("搜索关键词", &["搜索", "索关", "关键", "键词"]);
+        check("用Bing搜索", &["用", "bing", "搜索"]);
+    }
+
+    #[test]
+    fn a_question_has_each_term_once_and_no_stop_words() {
+        let words = Words::new();
+        let terms: Vec<Term> = words
+            .query("List the issues, listing every issue", 8)
+            .into_iter()
+            .map(|q| q.1)
+            .collect();
+        assert_eq!(terms, ["list", "issu", "everi"]);
+    }
+}
