@@ -1,0 +1,3 @@
+//! expect.value = "RangeError"
+class Endless { toJSON() { return [new Endless()]; } }
+try { json(new Endless()); } catch (error) { return error.name; }

@@ -1,0 +1,3 @@
+//! expect.value = "RangeError"
+const proxy = new Proxy({}, { get: (target, key, self) => self[key] });
+try { proxy.x; } catch (error) { return error.name; }

@@ -1,0 +1,3 @@
+//! expect.value = "RangeError"
+function again() { return "x".replace(/x/, again); }
+try { again(); } catch (error) { return error.name; }

@@ -1,0 +1,2 @@
+//! expect.value = null
+1 + 1;

@@ -1,0 +1,2 @@
+//! expect.stuck = true
+await new Promise(() => {});

@@ -1,0 +1,2 @@
+//! expect.value = 2
+return 1 + 1;

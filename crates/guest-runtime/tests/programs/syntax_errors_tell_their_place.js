@@ -1,0 +1,3 @@
+//! expect.error = SyntaxError: missing initializer for variable @3:9
+const fine = 1;
+const a b;

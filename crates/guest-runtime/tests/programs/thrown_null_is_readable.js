@@ -1,0 +1,2 @@
+//! expect.error = Error: null
+throw null;

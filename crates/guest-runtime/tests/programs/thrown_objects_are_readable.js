@@ -1,0 +1,2 @@
+//! expect.error = Error: {"a":1}
+throw { a: 1 };

@@ -1,0 +1,2 @@
+//! expect.error = Error: just text
+throw "just text";
