@@ -1,0 +1,126 @@
+//! The arguments of every command.
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Code mode for AI agents: two tools, exec and wait, in front of all your MCP servers.
+#[derive(Debug, Parser)]
+#[command(name = "codecell", version, subcommand_required = true, max_term_width = 100)]
+#[command(after_help = "Start with `codecell demo`: it needs no set-up.")]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Show what code mode does, with a bundled MCP server and three small programs
+    ///
+    /// Exits with 0 if every program ended as expected, with 1 otherwise.
+    Demo,
+    /// Serve exec and wait over MCP on standard input and output, in front of the configured servers
+    ///
+    /// This is the command to put into the configuration of Claude Code, Cursor, VS Code, Codex or any other MCP
+    /// host. It ends when its input ends.
+    Mcp(ConfigArgs),
+    /// Run one program and print its result as one line of JSON
+    ///
+    /// Exits with 0 if the program completed, 1 if it failed, 2 if it is waiting and 64 on wrong usage. A waiting
+    /// program ends with this process, so use --wait to see it through.
+    Exec(ExecArgs),
+    /// List the tools of all configured servers, or search them
+    Tools(ToolsArgs),
+    /// Print the TypeScript declarations that programs see
+    Decls(DeclsArgs),
+    /// Check the configuration and every server, and count what the tools cost in tokens
+    ///
+    /// Exits with 0 if all is well and with 1 on configuration errors or failed servers.
+    Doctor(DoctorArgs),
+    /// The MCP server of the demo: a small shop with made-up data
+    #[command(hide = true)]
+    DemoServer,
+}
+
+/// Where the servers come from.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct ConfigArgs {
+    /// Codecell's own configuration (JSON5); without this and --mcp-config, ./codecell.json5 or the one in the
+    /// user's configuration folder is used, if there is one
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// A configuration as other hosts have it: `mcpServers` of Claude, Cursor, Windsurf; `servers` of VS Code.
+    /// Can be given more than once; of servers with one name, the last wins
+    #[arg(long, value_name = "FILE")]
+    pub(super) mcp_config: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExecArgs {
+    /// The file with the program, or - for standard input; a name ending in .ts means TypeScript
+    #[arg(value_name = "FILE", conflicts_with = "code")]
+    pub(super) program: Option<PathBuf>,
+    /// The program itself
+    #[arg(long, value_name = "TEXT")]
+    pub(super) code: Option<String>,
+    /// The language of the program
+    #[arg(long, value_enum)]
+    pub(super) language: Option<Language>,
+    /// Keep resuming until the program completes or fails
+    #[arg(long)]
+    pub(super) wait: bool,
+    /// The time limit of the program, and of each resumption, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(super) timeout: Option<u64>,
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+}
+
+/// The languages of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Language {
+    Javascript,
+    Typescript,
+}
+
+impl Language {
+    /// The name that `exec` takes.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Javascript => "javascript",
+            Self::Typescript => "typescript",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ToolsArgs {
+    /// What to search for; without it, all tools are listed
+    #[arg(value_name = "QUERY", num_args = 0..)]
+    pub(super) query: Vec<String>,
+    /// Print a JSON array of catalog entries
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DeclsArgs {
+    /// Only the declarations of this server
+    #[arg(value_name = "SERVER")]
+    pub(super) server: Option<String>,
+    /// Write the files into this folder instead of printing them
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+}

@@ -1,0 +1,163 @@
+//! `codecell exec`: one cell, one line of JSON, one exit code.
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use codecell::{CellResult, ErrorCode, RunContext, Unobserved};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::args::{Cli, ExecArgs, Language};
+use super::output;
+use super::setup::{Setup, stop_signal};
+use crate::upstream::UpstreamOptions;
+use crate::wiring::{App, connection_scope, failed};
+
+/// Longest program that is read, in bytes; the engine's own limit is below it and says so better.
+const MAX_PROGRAM_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Runs the command.
+pub(super) async fn run(args: ExecArgs) -> anyhow::Result<ExitCode> {
+    let stop = stop_signal();
+    let setup = Setup::read(&args.config);
+    setup.complain();
+    let program = match read_program(&args) {
+        Ok(Some(program)) => program,
+        Ok(None) => {
+            let message = "no program: name a FILE, give --code TEXT, or pipe the program in";
+            return Ok(super::usage(
+                &Cli::command().error(ErrorKind::MissingRequiredArgument, message),
+            ));
+        }
+        Err(message) => return finish(&refused(message)),
+    };
+    if let Some(problem) = setup.lost_file() {
+        return finish(&refused(format!("the configuration cannot be used: {problem}")));
+    }
+    let app = App::start(setup.loaded.config, UpstreamOptions::default());
+    let result = if app.has_code_mode() {
+        let timeout = args.timeout.map(Duration::from_millis);
+        run_cell(&app, program, Resume::from_flag(args.wait), timeout, &stop).await
+    } else {
+        refused("code mode is switched off: `tools.codeMode` is false in the configuration".into())
+    };
+    app.shutdown().await;
+    finish(&result)
+}
+
+struct Program {
+    source: String,
+    language: Option<Language>,
+}
+
+/// The program, or `None` when none was given and a person sits at the terminal.
+fn read_program(args: &ExecArgs) -> Result<Option<Program>, String> {
+    let stdin = Path::new("-");
+    let (source, language) = match (&args.code, args.program.as_deref()) {
+        (Some(code), _) => (code.clone(), None),
+        (None, Some(file)) if file != stdin => {
+            let source =
+                read_file(file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+            (source, language_of(file))
+        }
+        (None, None) if std::io::stdin().is_terminal() => return Ok(None),
+        (None, _) => {
+            let source = read_all(std::io::stdin().lock())
+                .map_err(|error| format!("cannot read standard input: {error}"))?;
+            (source, None)
+        }
+    };
+    Ok(Some(Program {
+        source,
+        language: args.language.or(language),
+    }))
+}
+
+fn read_file(file: &Path) -> std::io::Result<String> {
+    read_all(std::fs::File::open(file)?)
+}
+
+fn read_all(reader: impl Read) -> std::io::Result<String> {
+    let mut text = String::new();
+    reader.take(MAX_PROGRAM_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn language_of(file: &Path) -> Option<Language> {
+    let extension = file.extension()?.to_str()?;
+    ["ts", "mts", "cts"]
+        .contains(&extension)
+        .then_some(Language::Typescript)
+}
+
+/// What happens when the program waits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Resume {
+    Never,
+    UntilSettled,
+}
+
+impl Resume {
+    fn from_flag(wait: bool) -> Self {
+        if wait { Self::UntilSettled } else { Self::Never }
+    }
+}
+
+async fn run_cell(
+    app: &App,
+    program: Program,
+    resume: Resume,
+    timeout: Option<Duration>,
+    stop: &CancellationToken,
+) -> CellResult {
+    // Loading the engine and connecting to the servers take their time together.
+    stop.run_until_cancelled(async { tokio::join!(app.await_all_servers(), app.engine()) }).await;
+    let mut settings = app.settings;
+    settings.timeout = timeout.unwrap_or(settings.timeout);
+    let scope = connection_scope("exec");
+    let context = || RunContext {
+        scope: scope.clone(),
+        surface: Arc::clone(&app.view().surface),
+        settings: settings.clamped(),
+        cancel: stop.clone(),
+        observer: Arc::new(Unobserved),
+    };
+    let mut arguments = Map::new();
+    arguments.insert("code".into(), program.source.into());
+    if let Some(language) = program.language {
+        arguments.insert("language".into(), language.name().into());
+    }
+    let mut result = app.exec(&Value::Object(arguments), context()).await;
+    if resume == Resume::Never {
+        return result;
+    }
+    let mut printed = Vec::new();
+    while let CellResult::Waiting { run_id, output, .. } = &mut result {
+        printed.append(output);
+        let arguments = json!({ "runId": run_id });
+        result = app.wait(&arguments, context()).await;
+    }
+    if let CellResult::Completed { output, .. } | CellResult::Failed { output, .. } = &mut result {
+        // One result stands for the whole run, so it shows all that the run printed.
+        printed.append(output);
+        *output = printed;
+    }
+    result
+}
+
+fn refused(error: String) -> CellResult {
+    failed(ErrorCode::InvalidInput, error)
+}
+
+fn finish(result: &CellResult) -> anyhow::Result<ExitCode> {
+    output::print(&result.to_json_text())?;
+    Ok(match result {
+        CellResult::Completed { .. } => ExitCode::SUCCESS,
+        CellResult::Waiting { .. } => ExitCode::from(2),
+        CellResult::Failed { .. } => ExitCode::FAILURE,
+    })
+}

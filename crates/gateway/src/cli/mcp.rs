@@ -1,0 +1,55 @@
+//! `codecell mcp` and `codecell demo-server`: MCP servers on standard input and output.
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::bail;
+use rmcp::ServiceExt;
+use rmcp::transport::stdio_pipes;
+
+use super::args::ConfigArgs;
+use super::setup::{Setup, stop_signal};
+use crate::demo::ShopServer;
+use crate::doors::{Stdio, serve_stdio};
+use crate::upstream::UpstreamOptions;
+use crate::wiring::App;
+
+/// Serves one host until it closes its side or asks the process to end.
+pub(super) async fn run(args: ConfigArgs) -> anyhow::Result<ExitCode> {
+    let stop = stop_signal();
+    let setup = Setup::read(&args);
+    setup.complain();
+    if let Some(problem) = setup.lost_file() {
+        bail!("the configuration cannot be used: {problem}");
+    }
+    let app = Arc::new(App::start(setup.loaded.config, UpstreamOptions::default()));
+    // The first cell should not pay for loading the engine; the servers load meanwhile as well.
+    tokio::spawn({
+        let app = Arc::clone(&app);
+        async move {
+            if let Err(error) = app.engine().await {
+                tracing::error!(%error, "the guest engine cannot be loaded, every cell will fail");
+            }
+        }
+    });
+    let (read, write) = stdio_pipes();
+    let ended = serve_stdio(Arc::clone(&app), Stdio::new(read, write), stop).await;
+    app.shutdown().await;
+    ended?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves the demo's shop until its client closes the connection or asks the process to end.
+pub(super) async fn demo_server() -> anyhow::Result<ExitCode> {
+    let stop = stop_signal();
+    let (read, write) = stdio_pipes();
+    match ShopServer::new()?
+        .serve_with_ct(Stdio::new(read, write), stop)
+        .await
+    {
+        Ok(service) => {
+            service.waiting().await?;
+        }
+        Err(error) => tracing::debug!(%error, "the connection ended before the handshake"),
+    }
+    Ok(ExitCode::SUCCESS)
+}

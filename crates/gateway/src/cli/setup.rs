@@ -1,0 +1,133 @@
+//! From the arguments to a running [`App`].
+use std::env;
+use std::path::PathBuf;
+
+use super::args::ConfigArgs;
+use super::output::complain;
+use crate::config::{Loaded, Problem, Severity, Shape, Source, load};
+
+/// The name of our own configuration, wherever it lies.
+const OWN_FILE: &str = "codecell.json5";
+
+/// The configuration and where it came from.
+pub(crate) struct Setup {
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) loaded: Loaded,
+}
+
+impl Setup {
+    /// Reads the files that were named, or the one that lies where ours are looked for.
+    pub(crate) fn read(args: &ConfigArgs) -> Self {
+        let sources = sources(args);
+        let loaded = load(&sources);
+        Self {
+            files: sources.into_iter().map(|source| source.file).collect(),
+            loaded,
+        }
+    }
+
+    /// The first file that could not be used at all.
+    ///
+    /// Going on without it would look like a configuration without servers.
+    pub(crate) fn lost_file(&self) -> Option<&Problem> {
+        self.loaded
+            .problems
+            .iter()
+            .find(|problem| problem.severity == Severity::Error && problem.path.is_empty())
+    }
+
+    /// Says on standard error what is wrong; mere notes are for `doctor`.
+    pub(crate) fn complain(&self) {
+        for problem in self
+            .loaded
+            .problems
+            .iter()
+            .filter(|problem| problem.severity > Severity::Note)
+        {
+            complain(&format!("codecell: {problem}"));
+        }
+    }
+}
+
+/// Named files exclude the default places: what a command does should not depend on the folder it runs in unless
+/// nothing else was said.
+fn sources(args: &ConfigArgs) -> Vec<Source> {
+    let own = args.config.iter().map(|file| Source {
+        file: file.clone(),
+        shape: Shape::Own,
+    });
+    let theirs = args.mcp_config.iter().map(|file| Source {
+        file: file.clone(),
+        shape: Shape::Host,
+    });
+    let named: Vec<Source> = own.chain(theirs).collect();
+    if !named.is_empty() {
+        return named;
+    }
+    default_places()
+        .into_iter()
+        .find(|file| file.is_file())
+        .map(|file| Source {
+            file,
+            shape: Shape::Own,
+        })
+        .into_iter()
+        .collect()
+}
+
+/// Where our own configuration is looked for when none is named: here, then in the user's configuration folder.
+pub(crate) fn default_places() -> Vec<PathBuf> {
+    let variable = |name: &str| {
+        env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let user = variable("XDG_CONFIG_HOME")
+        .filter(|folder| folder.is_absolute())
+        .or_else(|| variable("HOME").map(|home| home.join(".config")))
+        .or_else(|| variable("APPDATA"));
+    let here = PathBuf::from(OWN_FILE);
+    [
+        Some(here),
+        user.map(|folder| folder.join("codecell").join(OWN_FILE)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A token that fires when the user presses Ctrl-C or the process is asked to end.
+pub(crate) fn stop_signal() -> tokio_util::sync::CancellationToken {
+    let stop = tokio_util::sync::CancellationToken::new();
+    let fire = stop.clone();
+    tokio::spawn(async move {
+        asked_to_stop().await;
+        fire.cancel();
+    });
+    stop
+}
+
+#[cfg(unix)]
+async fn asked_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+        signal(SignalKind::hangup()),
+    ) else {
+        tracing::warn!("signals cannot be caught: the process ends without a farewell to its servers");
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn asked_to_stop() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}

@@ -1,0 +1,21 @@
+//! Servers, clients and a compiler that nobody here wrote.
+
+mod clients;
+mod declarations;
+mod servers;
+mod tools;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::Steps;
+
+/// Installs what is pinned and plays with it; `recorded` are folders of recorded servers.
+pub(super) fn play(steps: &mut Steps, recorded: &[PathBuf]) -> Result<()> {
+    let tools = tools::Tools::install()?;
+    servers::play(steps, &tools);
+    clients::play(steps, &tools);
+    declarations::play(steps, &tools, recorded);
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! The project's own chores: `cargo xtask tidy`, `e2e`, `guest` and `bench`.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line tool reports on standard output"
+)]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a JSON value answers a missing key with null"
+)]
+
+mod e2e;
+mod guest;
+mod mcp;
+mod process;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own chores")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Checks the layers between crates and the house rules that no lint knows.
+    Tidy,
+    /// Plays the product end to end against the built binary.
+    E2e(e2e::Options),
+    /// Rebuilds the guest: the WebAssembly that cells run in.
+    Guest {
+        /// Changes nothing: proves that the committed guest belongs to its sources, and tests a rebuilt one.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Measures the release build; arguments go to the benchmark.
+    Bench {
+        /// Passed on.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// A stdio MCP server for tests: a recorded one, or a probe.
+    #[command(hide = true)]
+    McpServer(mcp::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().chore {
+        Chore::Tidy => tidy::run(),
+        Chore::E2e(options) => e2e::run(options),
+        Chore::Guest { check: true } => guest::check(),
+        Chore::Guest { check: false } => guest::build(),
+        Chore::Bench { arguments } => bench(&arguments),
+        Chore::McpServer(options) => mcp::run(options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "the one place where an error reaches the terminal"
+)]
+fn report(error: &anyhow::Error) {
+    eprintln!("error: {error:#}");
+}
+
+fn bench(arguments: &[String]) -> Result<()> {
+    let status = workspace::cargo()
+        .args([
+            "run",
+            "--release",
+            "--quiet",
+            "--package",
+            "codecell",
+            "--example",
+            "bench",
+            "--",
+        ])
+        .args(arguments)
+        .status()?;
+    if !status.success() {
+        bail!("the benchmark failed ({status})");
+    }
+    Ok(())
+}
