@@ -7,7 +7,7 @@ use std::time::Instant;
 use codecell_bridge::{
     Answer, BoxFuture, Call, Json, Notice, NoticeKind, Outcome, Request, Thrown, ToolHost,
 };
-use codecell_catalog::{Reach, Replay, Tool};
+use codecell_catalog::{LookupError, Reach, Replay, Tool};
 use codecell_namespaces::Target;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -74,10 +74,15 @@ impl CellHost {
     }
 
     fn guest_tool(&self, target: &str) -> Result<&Tool, Thrown> {
-        self.surface
-            .catalog()
-            .lookup(target.trim(), Reach::Guest)
-            .map_err(|error| Thrown::error("invalid_input", error.to_string()))
+        self.surface.catalog().lookup(target.trim(), Reach::Guest).map_err(|error| {
+            let mut message = error.to_string();
+            if let LookupError::McpOnly { id } = &error
+                && let Some(path) = self.surface.mcp().path_of(id.as_str())
+            {
+                message = format!("`{id}` is an MCP tool: call `{path}({{ … }})`");
+            }
+            Thrown::error("invalid_input", message)
+        })
     }
 
     async fn namespace(&self, path: &[String], args: &[Json], cancel: CancellationToken) -> Result<Carried, Thrown> {

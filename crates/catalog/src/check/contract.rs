@@ -14,7 +14,7 @@ const MAX_SCHEMA_NODES: usize = 100_000;
 
 /// Largest value that is checked; JSON text cannot nest deeper than 128 levels to begin with.
 const MAX_VALUE_DEPTH: usize = 128;
-const MAX_VALUE_NODES: usize = 500_000;
+const MAX_VALUE_NODES: usize = 250_000;
 
 /// Largest compiled pattern and its scratch space, in bytes: a pattern may not cost more than its tool.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
