@@ -5,7 +5,9 @@ use std::sync::{Arc, OnceLock};
 use codecell_bridge::{Fault, Stop, WallHost};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use wasmtime::{Config, InstanceAllocationStrategy, InstancePre, Linker, PoolingAllocationConfig, Store};
+use wasmtime::{
+    Config, Enabled, InstanceAllocationStrategy, InstancePre, Linker, PoolingAllocationConfig, Store,
+};
 
 use crate::error::{EngineError, RestoreError, StartError};
 use crate::image::Image;
@@ -22,8 +24,9 @@ const NATIVE_STACK_BYTES: usize = 32 * 1024 * 1024;
 const FIBER_STACK_BYTES: usize = 2 * NATIVE_STACK_BYTES;
 /// Largest memory any configuration can ask for. Only address space is reserved.
 const MAX_MEMORY_BYTES: usize = 1024 * 1024 * 1024;
-/// Pages up to this size are wiped by copying when a VM ends, which is faster than asking the system.
-const KEEP_RESIDENT_BYTES: usize = 512 * 1024;
+/// So much of a VM's memory is wiped in place when it ends, which is faster than giving the pages back: a fresh memory
+/// fits. It is also what an unused place keeps of the system's memory.
+const KEEP_RESIDENT_BYTES: usize = 2 * 1024 * 1024;
 
 /// How an [`Engine`] is set up.
 #[derive(Clone, Debug)]
@@ -257,7 +260,9 @@ fn config(max_instances: u32) -> Config {
         .table_elements(wall::MAX_TABLE_ELEMENTS)
         .max_memory_size(MAX_MEMORY_BYTES)
         .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
-        .table_keep_resident(KEEP_RESIDENT_BYTES);
+        .table_keep_resident(KEEP_RESIDENT_BYTES)
+        // Where the system can tell which pages were touched, only those are wiped: a third of the time.
+        .pagemap_scan(Enabled::Auto);
     let mut config = Config::new();
     config
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool))

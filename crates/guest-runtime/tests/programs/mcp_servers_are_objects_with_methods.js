@@ -1,4 +1,4 @@
-//! expect.value = {"servers":["github","docs","$api","$search"],"methods":["$serverName","$api","resources","createIssue","then","toJSON","toString","constructor","__proto__"],"has":[true,false],"name":"GitHub!","unknown":["undefined","undefined"],"issue":{"path":["MCP","github","createIssue"],"args":[{"title":"a"}]},"read":{"path":["MCP","github","resources","read"],"args":[{"uri":"x"}]},"get":{"path":["MCP","docs","prompts","get"],"args":[]},"found":[{"path":"MCP.github.createIssue"}]}
+//! expect.value = {"servers":["github","docs"],"methods":["resources","createIssue","then","toJSON","toString","constructor","__proto__"],"has":[true,false],"name":"GitHub!","unknown":["undefined","undefined"],"issue":{"path":["MCP","github","createIssue"],"args":[{"title":"a"}]},"read":{"path":["MCP","github","resources","read"],"args":[{"uri":"x"}]},"get":{"path":["MCP","docs","prompts","get"],"args":[]},"found":[{"path":"MCP.github.createIssue"}]}
 const issue = await MCP.github.createIssue({ title: "a" });
 return {
   servers: Object.keys(MCP),

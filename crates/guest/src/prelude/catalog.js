@@ -124,6 +124,9 @@
 
   // ---- namespaces -----------------------------------------------------------------------------------------------
 
+  // Members of a server that its keys do not list.
+  const unlisted = ['$serverName', '$api'];
+
   // A function of a namespace; `owner` is the object it belongs to.
   const method = (path, name, owner) => {
     const full = [];
@@ -135,6 +138,9 @@
       const keys = host.keys(object);
       for (let i = 0; i < keys.length; i++) {
         if (keys[i] !== 'then') define(copy, keys[i], object[keys[i]], true);
+      }
+      for (let i = 0; i < unlisted.length; i++) {
+        if (unlisted[i] in object) define(copy, unlisted[i], object[unlisted[i]], false);
       }
       return freeze(copy);
     });
@@ -149,17 +155,18 @@
     return close(object, label);
   };
 
+  // What starts with `$` is not listed: the keys of `MCP` are servers, those of a server its tools and groups.
   const server = (name) => {
     const info = ask({ __proto__: null, op: 'mcp.server', server: name });
     if (info === null) return undefined;
     const path = ['MCP', name];
     const object = bare();
-    define(object, '$serverName', info.serverName, true);
+    define(object, '$serverName', info.serverName, false);
     define(object, '$api', function $api(tool, options) {
       return later(() => ({
         __proto__: null, op: 'mcp.api', server: name, tool, schema: option(options, 'schema') === true,
       }));
-    }, true);
+    }, false);
     const group = (key, names) => {
       const inner = ['MCP', name, key];
       define(object, key, methods(inner, names, `MCP.${name}.${key}`), true);
@@ -183,10 +190,10 @@
       return later(() => ({
         __proto__: null, op: 'mcp.api', server: name, schema: option(options, 'schema') === true,
       }));
-    }, true);
+    }, false);
     define(root, '$search', function $search(query, options) {
       return later(() => ({ __proto__: null, op: 'mcp.search', query, limit: option(options, 'limit') }));
-    }, true);
+    }, false);
     return close(root, 'MCP');
   });
 
