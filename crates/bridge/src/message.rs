@@ -3,16 +3,11 @@ use serde::{Deserialize, Serialize};
 use crate::Json;
 
 /// Names one request of a guest within its run. Chosen by the guest, never reused by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId(pub u32);
 
 /// What a guest asks the host to do while the guest waits (or goes on with something else).
-///
-/// On the wire it is one flat object: `{ id, method, line?, column? }` with `target` and `args` (a value) for
-/// `call` and `callValue`, `path` and `args` (an array) for `namespace`, `ms` for `timer`, `reason` for `yield`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "WireCall")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// The name under which the answer is delivered.
     pub id: CallId,
@@ -85,18 +80,16 @@ impl Request {
 }
 
 /// The answer to one [`Call`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// The call that is answered.
     pub id: CallId,
     /// Its answer.
-    #[serde(flatten)]
     pub answer: Answer,
 }
 
 /// How a call ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The promise is fulfilled with this value.
     Ok(Json),
@@ -160,7 +153,7 @@ pub struct Frame {
 }
 
 /// The program of one cell, as the engine gets it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The body of an async function; checked by the caller so that it cannot close its wrapper.
     pub code: String,
@@ -169,10 +162,7 @@ pub struct Cell {
 }
 
 /// What a guest looks like when it has nothing left to do for now.
-///
-/// On the wire: `{ state: "pending" | "completed" | "failed" | "idle", value?, error? }`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "WireReport")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     /// The program waits for answers (or for nothing at all, if nothing is outstanding).
     Pending,
@@ -206,163 +196,14 @@ pub enum Output {
     },
 }
 
-/// [`Call`] as it is written. Tagged enums would buffer their content, and a buffered value is no text any more.
-#[derive(Deserialize)]
-struct WireCall {
-    id: CallId,
-    method: String,
-    #[serde(default)]
-    target: Option<String>,
-    #[serde(default)]
-    path: Vec<String>,
-    #[serde(default)]
-    args: Option<Json>,
-    #[serde(default)]
-    ms: Option<f64>,
-    #[serde(default)]
-    reason: Option<String>,
-    #[serde(default)]
-    line: Option<u32>,
-    #[serde(default)]
-    column: Option<u32>,
-}
-
-impl TryFrom<WireCall> for Call {
-    type Error = String;
-
-    fn try_from(wire: WireCall) -> Result<Self, String> {
-        let WireCall {
-            id,
-            method,
-            target,
-            path,
-            args,
-            ms,
-            reason,
-            line,
-            column,
-        } = wire;
-        let missing = |field: &str| format!("a `{method}` request lacks `{field}`");
-        let request = match method.as_str() {
-            "call" => Request::Call {
-                target: target.ok_or_else(|| missing("target"))?,
-                args,
-            },
-            "callValue" => Request::CallValue {
-                target: target.ok_or_else(|| missing("target"))?,
-                args,
-            },
-            "namespace" => {
-                let args = args.map_or(Ok(Vec::new()), |args| args.read::<Vec<Json>>());
-                Request::Namespace {
-                    path,
-                    args: args.map_err(|error| error.to_string())?,
-                }
-            }
-            "timer" => Request::Timer {
-                ms: ms.unwrap_or(0.0),
-            },
-            "yield" => Request::Yield { reason },
-            _ => return Err(format!("unknown request method `{method}`")),
-        };
-        Ok(Self {
-            id,
-            request,
-            line,
-            column,
-        })
-    }
-}
-
-#[derive(Deserialize)]
-struct WireReport {
-    state: String,
-    #[serde(default)]
-    value: Option<Json>,
-    #[serde(default)]
-    error: Option<Thrown>,
-}
-
-impl TryFrom<WireReport> for Report {
-    type Error = String;
-
-    fn try_from(wire: WireReport) -> Result<Self, String> {
-        match (wire.state.as_str(), wire.value, wire.error) {
-            ("pending", ..) => Ok(Self::Pending),
-            ("completed", value, _) => Ok(Self::Completed {
-                value: value.unwrap_or_else(Json::null),
-            }),
-            ("failed", _, Some(error)) => Ok(Self::Failed { error }),
-            ("idle", ..) => Ok(Self::Idle),
-            (state, ..) => Err(format!("unknown report state `{state}`")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Call, CallId, Output, Reply, Report, Request, Thrown};
+    use super::Output;
     use crate::Json;
 
     #[test]
-    fn every_request_is_read_without_touching_its_values() {
-        let big = "123456789012345678901234567890";
-        let call = |request| Call {
-            id: CallId(7),
-            request,
-            line: Some(3),
-            column: None,
-        };
-        let cases = [
-            (
-                format!(r#"{{"id":7,"method":"callValue","target":"a:b:c","args":{big},"line":3}}"#),
-                call(Request::CallValue {
-                    target: "a:b:c".into(),
-                    args: Some(Json::parse(big).unwrap()),
-                }),
-            ),
-            (
-                format!(r#"{{"id":7,"method":"namespace","path":["MCP","x"],"args":[{big},null],"line":3}}"#),
-                call(Request::Namespace {
-                    path: vec!["MCP".into(), "x".into()],
-                    args: vec![Json::parse(big).unwrap(), Json::null()],
-                }),
-            ),
-            (
-                r#"{"id":7,"method":"timer","ms":1.5,"line":3}"#.into(),
-                call(Request::Timer { ms: 1.5 }),
-            ),
-            (
-                r#"{"id":7,"method":"yield","line":3}"#.into(),
-                call(Request::Yield { reason: None }),
-            ),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(serde_json::from_str::<Call>(&text).unwrap(), expected);
-        }
-        assert!(serde_json::from_str::<Call>(r#"{"id":1,"method":"settle"}"#).is_err());
-    }
-
-    #[test]
-    fn reports_replies_and_output_keep_their_values_exact() {
+    fn output_keeps_its_values_exact() {
         let big = Json::parse("123456789012345678901234567890").unwrap();
-        let report: Report =
-            serde_json::from_str(r#"{"state":"completed","value":123456789012345678901234567890}"#).unwrap();
-        assert_eq!(report, Report::Completed { value: big.clone() });
-        let replies = [
-            Reply {
-                id: CallId(1),
-                answer: Answer::Ok(big.clone()),
-            },
-            Reply {
-                id: CallId(2),
-                answer: Answer::Error(Thrown::type_error("no")),
-            },
-        ];
-        assert_eq!(
-            serde_json::to_string(&replies).unwrap(),
-            r#"[{"id":1,"ok":123456789012345678901234567890},{"id":2,"error":{"name":"TypeError","message":"no"}}]"#
-        );
         assert_eq!(
             serde_json::to_string(&Output::Json { value: big }).unwrap(),
             r#"{"type":"json","value":123456789012345678901234567890}"#

@@ -1,7 +1,7 @@
 //! The JSON shapes the guest speaks, and their translation into the wall's messages.
 //!
-//! The bridge's types are tagged and flattened; serde buffers such types, which would cost the exact text of the
-//! values inside. These plain shapes keep it.
+//! Plain shapes on purpose: serde buffers what is tagged or flattened, which would cost the exact text of the values
+//! inside.
 
 use codecell_bridge::{Answer, Call, CallId, Json, Reply, Report, Request, Thrown};
 use serde::{Deserialize, Deserializer};
