@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use codecell_bridge::{
-    Answer, BoxFuture, Call, CallId, Cell, Fault, Guest, Json, Leg, MAX_QUEUED_CALLS, Notice, NoticeKind, Outcome,
-    Output, Parking, Replay, Reply, Report, Request, Stop, Thrown, ToolHost, Wake, Wall, WallHost, WallLimits,
+    Answer, BoxFuture, Call, CallId, Cell, Fault, Guest, Json, Leg, MAX_QUEUED_CALLS, Notice, NoticeKind,
+    Outcome, Output, Parking, Replay, Reply, Report, Request, Stop, Thrown, ToolHost, Wake, Wall, WallHost,
+    WallLimits,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +26,10 @@ impl ToolHost for Tools {
     }
 
     fn check_replay(&self, requests: &[&Request]) -> Result<(), String> {
-        match requests.iter().find_map(|request| request.target().filter(|name| name.starts_with("fail"))) {
+        match requests
+            .iter()
+            .find_map(|request| request.target().filter(|name| name.starts_with("fail")))
+        {
             Some(unsafe_tool) => Err(format!("{unsafe_tool} is not replay-safe")),
             None => Ok(()),
         }
@@ -72,7 +76,13 @@ struct Script {
 impl Script {
     fn new(wall: &Wall, entries: impl IntoIterator<Item = (Vec<Call>, Report)>) -> Self {
         let entries = entries.into_iter().collect();
-        Self { port: wall.port(), entries, delivered: Vec::new(), refused: Vec::new(), unhandled: Vec::new() }
+        Self {
+            port: wall.port(),
+            entries,
+            delivered: Vec::new(),
+            refused: Vec::new(),
+            unhandled: Vec::new(),
+        }
     }
 
     fn enter(&mut self) -> Result<Report, Fault> {
@@ -101,24 +111,50 @@ impl Guest for Script {
 
 fn wall(tools: &Arc<Tools>, replay: Replay) -> Wall {
     let host: Arc<Tools> = Arc::clone(tools);
-    Wall::new(host, WallLimits { output_bytes: 1024, running_calls: 2 }, replay)
+    Wall::new(
+        host,
+        WallLimits {
+            output_bytes: 1024,
+            running_calls: 2,
+        },
+        replay,
+    )
 }
 
 fn stop_after(ms: u64) -> Stop {
-    Stop { deadline: Instant::now() + Duration::from_millis(ms), cancel: CancellationToken::new() }
+    Stop {
+        deadline: Instant::now() + Duration::from_millis(ms),
+        cancel: CancellationToken::new(),
+    }
 }
 
 fn cell() -> Cell {
-    Cell { code: String::new(), seed: [1, 2] }
+    Cell {
+        code: String::new(),
+        seed: [1, 2],
+    }
 }
 
 fn call(id: u32, target: &str) -> Call {
-    let request = Request::CallValue { target: target.into(), args: None };
-    Call { id: CallId(id), request, line: Some(id), column: Some(1) }
+    let request = Request::CallValue {
+        target: target.into(),
+        args: None,
+    };
+    Call {
+        id: CallId(id),
+        request,
+        line: Some(id),
+        column: Some(1),
+    }
 }
 
 fn request(id: u32, request: Request) -> Call {
-    Call { id: CallId(id), request, line: None, column: None }
+    Call {
+        id: CallId(id),
+        request,
+        line: None,
+        column: None,
+    }
 }
 
 fn completed() -> Report {
@@ -126,7 +162,10 @@ fn completed() -> Report {
 }
 
 fn done() -> Leg {
-    Leg::Completed { value: Json::null(), notices: Vec::new() }
+    Leg::Completed {
+        value: Json::null(),
+        notices: Vec::new(),
+    }
 }
 
 fn ids(replies: &[Reply]) -> Vec<u32> {
@@ -137,8 +176,14 @@ fn ids(replies: &[Reply]) -> Vec<u32> {
 async fn answers_reach_the_guest_one_by_one_in_the_order_in_which_they_settle() {
     let mut wall = wall(&Arc::default(), Replay::Ordinary);
     let calls = vec![call(1, "after:300"), call(2, "after:20")];
-    let mut guest =
-        Script::new(&wall, [(calls, Report::Pending), (vec![], Report::Pending), (vec![], completed())]);
+    let mut guest = Script::new(
+        &wall,
+        [
+            (calls, Report::Pending),
+            (vec![], Report::Pending),
+            (vec![], completed()),
+        ],
+    );
     assert_eq!(wall.start(&mut guest, &cell(), &stop_after(10_000)).await, done());
     assert_eq!(ids(&guest.delivered), [2, 1]);
 }
@@ -154,16 +199,34 @@ async fn at_most_the_configured_number_of_calls_run_at_once_and_the_rest_queue_i
     assert_eq!(*tools.started.lock().unwrap(), ["after:101", "after:102"]);
     tokio::time::sleep(Duration::from_secs(1)).await;
     let all = ["after:101", "after:102", "after:103", "after:104", "after:105"];
-    assert_eq!(*tools.started.lock().unwrap(), all, "calls go on while the run is parked");
+    assert_eq!(
+        *tools.started.lock().unwrap(),
+        all,
+        "calls go on while the run is parked"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_beyond_the_queue_is_rejected_and_the_others_are_not() {
     let mut wall = wall(&Arc::default(), Replay::Ordinary);
-    let calls = (0..=MAX_QUEUED_CALLS as u32 + 2).map(|n| call(n, "never")).collect();
-    let mut guest = Script::new(&wall, [(calls, Report::Failed { error: Thrown::default() })]);
+    let calls = (0..=MAX_QUEUED_CALLS as u32 + 2)
+        .map(|n| call(n, "never"))
+        .collect();
+    let mut guest = Script::new(
+        &wall,
+        [(
+            calls,
+            Report::Failed {
+                error: Thrown::default(),
+            },
+        )],
+    );
     let _ = wall.start(&mut guest, &cell(), &stop_after(1_000)).await;
-    let codes: Vec<_> = guest.refused.iter().map(|thrown| thrown.code.as_deref()).collect();
+    let codes: Vec<_> = guest
+        .refused
+        .iter()
+        .map(|thrown| thrown.code.as_deref())
+        .collect();
     assert_eq!(codes, [Some("queue_full")]);
     assert_eq!(wall.outstanding().len(), MAX_QUEUED_CALLS + 2);
 }
@@ -172,12 +235,22 @@ async fn a_call_beyond_the_queue_is_rejected_and_the_others_are_not() {
 async fn a_program_that_waits_for_nothing_is_stuck_at_once() {
     let mut wall = wall(&Arc::default(), Replay::Ordinary);
     let mut guest = Script::new(&wall, [(vec![], Report::Pending)]);
-    assert_eq!(wall.start(&mut guest, &cell(), &stop_after(1_000)).await, Leg::Stuck);
+    assert_eq!(
+        wall.start(&mut guest, &cell(), &stop_after(1_000)).await,
+        Leg::Stuck
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn why_a_run_parks_depends_on_what_it_waits_for() {
-    let yields = || request(1, Request::Yield { reason: Some("look".into()) });
+    let yields = || {
+        request(
+            1,
+            Request::Yield {
+                reason: Some("look".into()),
+            },
+        )
+    };
     let timer = || request(2, Request::Timer { ms: 60_000.0 });
     let cases = [
         (vec![yields()], Parking::Yield),
@@ -197,7 +270,15 @@ async fn why_a_run_parks_depends_on_what_it_waits_for() {
 #[tokio::test(start_paused = true)]
 async fn a_resume_answers_the_yield_and_whatever_settled_meanwhile() {
     let mut wall = wall(&Arc::default(), Replay::Ordinary);
-    let calls = vec![request(1, Request::Yield { reason: Some("look".into()) }), call(2, "after:40")];
+    let calls = vec![
+        request(
+            1,
+            Request::Yield {
+                reason: Some("look".into()),
+            },
+        ),
+        call(2, "after:40"),
+    ];
     let mut guest = Script::new(&wall, [(calls, Report::Pending)]);
     assert_eq!(
         wall.start(&mut guest, &cell(), &stop_after(500)).await,
@@ -213,7 +294,10 @@ async fn a_resume_answers_the_yield_and_whatever_settled_meanwhile() {
             id: CallId(1),
             answer: Answer::Ok(Json::parse(r#"{"status":"yielded","reason":"look"}"#).unwrap()),
         },
-        Reply { id: CallId(2), answer: Answer::Ok(Json::parse(r#""after:40""#).unwrap()) },
+        Reply {
+            id: CallId(2),
+            answer: Answer::Ok(Json::parse(r#""after:40""#).unwrap()),
+        },
     ];
     assert_eq!(restored.delivered, expected);
 }
@@ -228,20 +312,32 @@ async fn a_parked_run_wakes_for_an_answer_a_cancellation_or_not_at_all() {
     cancelled.cancel.cancel();
     assert_eq!(wall.wake(&cancelled).await, Wake::Cancelled);
     assert_eq!(wall.wake(&stop_after(5_000)).await, Wake::Ready);
-    assert_eq!(wall.wake(&stop_after(100)).await, Wake::Ready, "an answer is kept until it is delivered");
+    assert_eq!(
+        wall.wake(&stop_after(100)).await,
+        Wake::Ready,
+        "an answer is kept until it is delivered"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_a_finished_program_left_behind_is_drained_for_two_seconds_and_then_cancelled() {
     let tools = Arc::<Tools>::default();
     let mut wall = wall(&tools, Replay::Ordinary);
-    let calls = vec![call(1, "after:1900"), call(2, "never"), request(3, Request::Timer { ms: 1e9 })];
+    let calls = vec![
+        call(1, "after:1900"),
+        call(2, "never"),
+        request(3, Request::Timer { ms: 1e9 }),
+    ];
     let mut guest = Script::new(&wall, [(calls, completed()), (vec![], Report::Idle)]);
     let start = tokio::time::Instant::now();
     let leg = wall.start(&mut guest, &cell(), &stop_after(10_000)).await;
-    let Leg::Completed { notices, .. } = leg else { panic!("{leg:?}") };
-    let told: Vec<_> =
-        notices.iter().map(|notice| (notice.kind, notice.tool.as_deref(), notice.position)).collect();
+    let Leg::Completed { notices, .. } = leg else {
+        panic!("{leg:?}")
+    };
+    let told: Vec<_> = notices
+        .iter()
+        .map(|notice| (notice.kind, notice.tool.as_deref(), notice.position))
+        .collect();
     assert_eq!(told, [(NoticeKind::Cancelled, Some("never"), Some((2, 1)))]);
     assert_eq!(ids(&guest.delivered), [1]);
     assert!(start.elapsed() <= Duration::from_millis(2_001));
@@ -253,7 +349,10 @@ async fn what_a_finished_program_left_behind_is_drained_for_two_seconds_and_then
 #[tokio::test(start_paused = true)]
 async fn an_unawaited_failure_names_its_tool_and_another_rejection_does_not() {
     let mut wall = wall(&Arc::default(), Replay::Ordinary);
-    let mut guest = Script::new(&wall, [(vec![call(7, "fail:10")], completed()), (vec![], Report::Idle)]);
+    let mut guest = Script::new(
+        &wall,
+        [(vec![call(7, "fail:10")], completed()), (vec![], Report::Idle)],
+    );
     guest.unhandled = vec![Thrown::error("tool_error", "fail:10"), Thrown::type_error("mine")];
     let leg = wall.start(&mut guest, &cell(), &stop_after(10_000)).await;
     let expected = vec![
@@ -270,7 +369,13 @@ async fn an_unawaited_failure_names_its_tool_and_another_rejection_does_not() {
             position: None,
         },
     ];
-    assert_eq!(leg, Leg::Completed { value: Json::null(), notices: expected });
+    assert_eq!(
+        leg,
+        Leg::Completed {
+            value: Json::null(),
+            notices: expected
+        }
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -308,8 +413,16 @@ async fn a_value_that_does_not_fit_beside_the_output_fails_and_the_output_stays(
     let mut wall = wall(&Arc::default(), Replay::Ordinary);
     let value = Json::of(&"v".repeat(900)).unwrap();
     let mut guest = Script::new(&wall, [(vec![], Report::Completed { value })]);
-    guest.port.output(Output::Text { text: "o".repeat(200) }).unwrap();
-    assert_eq!(wall.start(&mut guest, &cell(), &stop_after(100)).await, Leg::OutputLimit);
+    guest
+        .port
+        .output(Output::Text {
+            text: "o".repeat(200),
+        })
+        .unwrap();
+    assert_eq!(
+        wall.start(&mut guest, &cell(), &stop_after(100)).await,
+        Leg::OutputLimit
+    );
     let taken = wall.take_output();
     assert_eq!((taken.entries.len(), taken.left_out, taken.limit), (2, 902, 1024));
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use codecell::{
-    BoxFuture, Codecell, EngineOptions, Json, McpRequest, Owner, RunContext, Scope, Settings, Surface, ToolCall,
-    ToolError, ToolExecutor, ToolResult, ToolSpec, Unobserved,
+    BoxFuture, Codecell, EngineOptions, Json, McpRequest, Owner, RunContext, Scope, Settings, Surface,
+    ToolCall, ToolError, ToolExecutor, ToolResult, ToolSpec, Unobserved,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +19,13 @@ struct Echo;
 impl ToolExecutor for Echo {
     fn execute(&self, call: ToolCall) -> BoxFuture<Result<ToolResult, ToolError>> {
         let value = call.arguments;
-        Box::pin(async move { Ok(ToolResult { result: value.clone(), value: Some(value), is_error: false }) })
+        Box::pin(async move {
+            Ok(ToolResult {
+                result: value.clone(),
+                value: Some(value),
+                is_error: false,
+            })
+        })
     }
 
     fn mcp_request(&self, _: McpRequest) -> BoxFuture<Result<Json, ToolError>> {
@@ -41,36 +47,68 @@ async fn main() -> Result<(), Failure> {
     report("fresh VM, `return 1+1`", &small);
     let large = exec(&codecell, &many, "return 1+1").await?;
     report("the same before 5,000 tools", &large);
-    println!("{:<44} {:>8.2}", "  5,000 tools against 10", ratio(&large, &small));
+    println!(
+        "{:<44} {:>8.2}",
+        "  5,000 tools against 10",
+        ratio(&large, &small)
+    );
 
     let used = "return (await tools.search('tool number 7')).length";
-    let (few_used, many_used) = (exec(&codecell, &few, used).await?, exec(&codecell, &many, used).await?);
+    let (few_used, many_used) = (
+        exec(&codecell, &few, used).await?,
+        exec(&codecell, &many, used).await?,
+    );
     report("search, 10 tools", &few_used);
     report("search, 5,000 tools", &many_used);
 
     let ten = "for (let i = 0; i < 10; i++) await tools.callValue('openclaw:core:tool_1', { i }); return 1";
-    report("ten calls one after the other", &exec(&codecell, &few, ten).await?);
+    report(
+        "ten calls one after the other",
+        &exec(&codecell, &few, ten).await?,
+    );
     let parallel = "await Promise.all(Array.from({ length: 10 }, (_, i) => tools.callValue('openclaw:core:tool_1', { i }))); return 1";
     report("ten calls at once", &exec(&codecell, &few, parallel).await?);
     let typescript = typed(&codecell, &few).await?;
     report("a TypeScript cell", &typescript);
 
     let rows = "const rows = Array.from({ length: 1000 }, (_, id) => ({ id, name: `row ${id}` }));";
-    for (what, keep) in [("a small cell", "const rows = [1];"), ("a cell with 1,000 objects", rows)] {
+    for (what, keep) in [
+        ("a small cell", "const rows = [1];"),
+        ("a cell with 1,000 objects", rows),
+    ] {
         let (suspend, resume) = suspension(&codecell, &few, keep).await?;
         report(&format!("suspend {what}"), &suspend);
         report(&format!("restore and resume {what}"), &resume);
     }
-    println!("{:<44} {:>8.0} /s", "cells, 16 at once", throughput(&codecell, &few).await?);
+    println!(
+        "{:<44} {:>8.0} /s",
+        "cells, 16 at once",
+        throughput(&codecell, &few).await?
+    );
     Ok(())
 }
 
 fn context(tools: usize) -> RunContext {
     let schema = json!({ "type": "object", "properties": { "i": { "type": "integer" } } });
-    let tool = |n| ToolSpec::new(Owner::Core, format!("tool_{n}"), format!("Tool number {n}"), schema.clone());
+    let tool = |n| {
+        ToolSpec::new(
+            Owner::Core,
+            format!("tool_{n}"),
+            format!("Tool number {n}"),
+            schema.clone(),
+        )
+    };
     RunContext {
-        scope: Scope { agent: "a".into(), session: "s".into(), run: "r".into() },
-        surface: Arc::new(Surface::new((0..tools).map(tool).collect(), Vec::new(), Arc::new(Echo))),
+        scope: Scope {
+            agent: "a".into(),
+            session: "s".into(),
+            run: "r".into(),
+        },
+        surface: Arc::new(Surface::new(
+            (0..tools).map(tool).collect(),
+            Vec::new(),
+            Arc::new(Echo),
+        )),
         settings: Settings::default(),
         cancel: Default::default(),
         observer: Arc::new(Unobserved),
@@ -83,7 +121,12 @@ async fn exec(codecell: &Codecell, context: &RunContext, code: &str) -> Result<V
 
 async fn typed(codecell: &Codecell, context: &RunContext) -> Result<Vec<Duration>, Failure> {
     let code = "interface A { n: number }\nconst a: A = { n: 1 };\nreturn a.n + 1";
-    timed(codecell, context, &json!({ "code": code, "language": "typescript" })).await
+    timed(
+        codecell,
+        context,
+        &json!({ "code": code, "language": "typescript" }),
+    )
+    .await
 }
 
 async fn timed(codecell: &Codecell, context: &RunContext, cell: &Value) -> Result<Vec<Duration>, Failure> {
@@ -140,7 +183,9 @@ async fn throughput(codecell: &Codecell, context: &RunContext) -> Result<f64, Fa
             let (codecell, context) = (codecell.clone(), context.clone());
             tokio::spawn(async move {
                 for _ in 0..EACH {
-                    codecell.exec(&json!({ "code": "return 1+1" }), context.clone()).await;
+                    codecell
+                        .exec(&json!({ "code": "return 1+1" }), context.clone())
+                        .await;
                 }
             })
         })
@@ -153,7 +198,11 @@ async fn throughput(codecell: &Codecell, context: &RunContext) -> Result<f64, Fa
 
 fn report(what: &str, sorted: &[Duration]) {
     let micros = |duration: Duration| duration.as_secs_f64() * 1e6;
-    println!("{what:<44} {:>8.0} µs p50 {:>8.0} µs p99", micros(at(sorted, 50)), micros(at(sorted, 99)));
+    println!(
+        "{what:<44} {:>8.0} µs p50 {:>8.0} µs p99",
+        micros(at(sorted, 50)),
+        micros(at(sorted, 99))
+    );
 }
 
 fn ratio(a: &[Duration], b: &[Duration]) -> f64 {
@@ -161,5 +210,8 @@ fn ratio(a: &[Duration], b: &[Duration]) -> f64 {
 }
 
 fn at(sorted: &[Duration], percentile: usize) -> Duration {
-    sorted.get(sorted.len() * percentile / 100).copied().unwrap_or_default()
+    sorted
+        .get(sorted.len() * percentile / 100)
+        .copied()
+        .unwrap_or_default()
 }

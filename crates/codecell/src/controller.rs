@@ -86,12 +86,16 @@ impl Codecell {
     pub fn new(options: EngineOptions) -> Result<Self, EngineError> {
         let inner = Inner {
             engine: Engine::new(options)?,
-            store: SnapshotStore::new(StoreLimits { runs: MAX_SUSPENDED_RUNS }),
+            store: SnapshotStore::new(StoreLimits {
+                runs: MAX_SUSPENDED_RUNS,
+            }),
             active: Mutex::default(),
             next_active: AtomicU64::new(0),
             closed: AtomicBool::new(false),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
     }
 
     /// Runs one cell until it ends, waits, or its time is up. `arguments` are those of the `exec` tool.
@@ -142,7 +146,11 @@ impl Codecell {
 
     async fn exec_cell(&self, arguments: &Value, context: RunContext) -> CellResult {
         let settings = context.settings.clamped();
-        let host = Arc::new(CellHost::new(Arc::clone(&context.surface), settings, context.observer));
+        let host = Arc::new(CellHost::new(
+            Arc::clone(&context.surface),
+            settings,
+            context.observer,
+        ));
         let mut run = Run {
             scope: context.scope,
             surface: context.surface,
@@ -193,7 +201,11 @@ impl Codecell {
             Ok(taken) => taken,
             Err(refusal) => return refused(Failure::invalid(refusal)),
         };
-        let Parked { image, companion: Suspended { run, mut wall }, ttl } = parked;
+        let Parked {
+            image,
+            companion: Suspended { run, mut wall },
+            ttl,
+        } = parked;
         let stop = stop(&run.settings, &context.cancel);
         let _active = self.inner.enter(&run.scope.session, &stop.cancel);
         match wall.wake(&stop).await {
@@ -202,21 +214,43 @@ impl Codecell {
             Wake::NotYet => {
                 // Still nothing to deliver: the image stays as it is, no VM is needed to say so.
                 let result = run.waiting(&wall, lease.id().as_str(), WaitReason::PendingTools);
-                self.park(lease, Parked { image, companion: Suspended { run, wall }, ttl });
+                self.park(
+                    lease,
+                    Parked {
+                        image,
+                        companion: Suspended { run, wall },
+                        ttl,
+                    },
+                );
                 return result;
             }
         }
-        let mut vm = match self.inner.engine.restore(&image, run.vm_limits(), wall.port(), &stop).await {
+        let mut vm = match self
+            .inner
+            .engine
+            .restore(&image, run.vm_limits(), wall.port(), &stop)
+            .await
+        {
             Ok(vm) => vm,
             Err(RestoreError::Start(StartError::Stopped(Fault::Deadline))) => {
                 // Every VM is in use: nothing is lost, the caller asks again.
                 let result = run.waiting(&wall, lease.id().as_str(), WaitReason::PendingTools);
-                self.park(lease, Parked { image, companion: Suspended { run, wall }, ttl });
+                self.park(
+                    lease,
+                    Parked {
+                        image,
+                        companion: Suspended { run, wall },
+                        ttl,
+                    },
+                );
                 return result;
             }
             Err(RestoreError::Start(error)) => return run.failed(&wall, run.not_started(&error)),
             Err(error) => {
-                return run.failed(&wall, Failure::new(ErrorCode::RuntimeUnavailable, error.to_string()));
+                return run.failed(
+                    &wall,
+                    Failure::new(ErrorCode::RuntimeUnavailable, error.to_string()),
+                );
             }
         };
         drop(image);
@@ -257,7 +291,10 @@ impl Codecell {
                 return run.failed(wall, Failure::new(ErrorCode::SnapshotLimitExceeded, message));
             }
             Err(error) => {
-                return run.failed(wall, Failure::new(ErrorCode::RuntimeUnavailable, error.to_string()));
+                return run.failed(
+                    wall,
+                    Failure::new(ErrorCode::RuntimeUnavailable, error.to_string()),
+                );
             }
         };
         let reason = match parking {
@@ -267,18 +304,40 @@ impl Codecell {
         let ttl = run.settings.snapshot_ttl;
         if let Some(lease) = lease {
             let result = run.waiting(wall, lease.id().as_str(), reason);
-            self.park(lease, Parked { image, companion: suspended, ttl });
+            self.park(
+                lease,
+                Parked {
+                    image,
+                    companion: suspended,
+                    ttl,
+                },
+            );
             return result;
         }
         let scope = run.scope.clone();
         let waiting = run.waiting(wall, "", reason);
-        match self.inner.store.put(scope, Parked { image, companion: suspended, ttl }, Instant::now()) {
+        match self.inner.store.put(
+            scope,
+            Parked {
+                image,
+                companion: suspended,
+                ttl,
+            },
+            Instant::now(),
+        ) {
             Ok(id) => {
                 self.expire_after(ttl);
                 waiting.with_run_id(id.as_str())
             }
-            Err((full, Parked { companion: Suspended { run, wall }, .. })) => {
-                let message = format!("{full} Resume or let expire some of them with `wait`, then try again.");
+            Err((
+                full,
+                Parked {
+                    companion: Suspended { run, wall },
+                    ..
+                },
+            )) => {
+                let message =
+                    format!("{full} Resume or let expire some of them with `wait`, then try again.");
                 run.failed(&wall, Failure::new(ErrorCode::InvalidInput, message))
             }
         }
@@ -310,8 +369,12 @@ impl Inner {
 
     fn enter(self: &Arc<Self>, session: &str, cancel: &CancellationToken) -> Active {
         let number = self.next_active.fetch_add(1, Ordering::Relaxed);
-        self.lock_active().insert(number, (session.to_owned(), cancel.clone()));
-        Active { inner: Arc::clone(self), number }
+        self.lock_active()
+            .insert(number, (session.to_owned(), cancel.clone()));
+        Active {
+            inner: Arc::clone(self),
+            number,
+        }
     }
 }
 
@@ -329,7 +392,9 @@ impl Drop for Active {
 
 impl Run {
     fn vm_limits(&self) -> VmLimits {
-        VmLimits { memory_bytes: self.settings.memory_limit_bytes }
+        VmLimits {
+            memory_bytes: self.settings.memory_limit_bytes,
+        }
     }
 
     fn not_started(&self, error: &StartError) -> Failure {
@@ -403,9 +468,10 @@ impl Run {
             ),
             Leg::Refused(refusal) => Failure::invalid(refusal),
             Leg::Faulted(fault) => Failure::fault(&fault, self.settings.timeout.as_millis()),
-            Leg::Completed { .. } | Leg::Parked(_) => {
-                Failure::new(ErrorCode::InternalError, "the run ended in a state it cannot end in")
-            }
+            Leg::Completed { .. } | Leg::Parked(_) => Failure::new(
+                ErrorCode::InternalError,
+                "the run ended in a state it cannot end in",
+            ),
         }
     }
 }
@@ -425,7 +491,11 @@ fn telemetry(surface: &Surface) -> Telemetry {
     let sources = surface.catalog().sources();
     Telemetry {
         catalog_size: surface.catalog().len(),
-        sources: Sources { openclaw: sources.openclaw, mcp: sources.mcp, client: sources.client },
+        sources: Sources {
+            openclaw: sources.openclaw,
+            mcp: sources.mcp,
+            client: sources.client,
+        },
         visible_tools: surface.visible_tools().to_vec(),
         ..Telemetry::default()
     }
@@ -449,7 +519,10 @@ async fn check(source: String, language: Language) -> Result<Prepared, Failure> 
 }
 
 fn stop(settings: &Settings, cancel: &CancellationToken) -> Stop {
-    Stop { deadline: Instant::now() + settings.timeout, cancel: cancel.child_token() }
+    Stop {
+        deadline: Instant::now() + settings.timeout,
+        cancel: cancel.child_token(),
+    }
 }
 
 /// A seed that no other run has.

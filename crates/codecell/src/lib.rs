@@ -64,7 +64,8 @@ pub use codecell_snapshot_store::Scope;
 pub use crate::{
     controller::{Codecell, RunContext},
     executor::{
-        CallOutcome, McpRequest, NestedCall, Observer, ToolCall, ToolError, ToolExecutor, ToolResult, Unobserved,
+        CallOutcome, McpRequest, NestedCall, Observer, ToolCall, ToolError, ToolExecutor, ToolResult,
+        Unobserved,
     },
     result::{CellResult, ErrorCode, Pending, Sources, Telemetry, WaitReason, Warning, WarningKind},
     settings::Settings,

@@ -8,7 +8,7 @@ use codecell_bridge::{
     Answer, BoxFuture, Call, Json, Notice, NoticeKind, Outcome, Request, Thrown, ToolHost,
 };
 use codecell_catalog::{LookupError, Reach, Replay, Tool};
-use codecell_namespaces::Target;
+use codecell_namespaces::{PathError, Target};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -74,33 +74,50 @@ impl CellHost {
     }
 
     fn guest_tool(&self, target: &str) -> Result<&Tool, Thrown> {
-        self.surface.catalog().lookup(target.trim(), Reach::Guest).map_err(|error| {
-            let mut message = error.to_string();
-            if let LookupError::McpOnly { id } = &error
-                && let Some(path) = self.surface.mcp().path_of(id.as_str())
-            {
-                message = format!("`{id}` is an MCP tool: call `{path}({{ … }})`");
-            }
-            Thrown::error("invalid_input", message)
-        })
+        self.surface
+            .catalog()
+            .lookup(target.trim(), Reach::Guest)
+            .map_err(|error| {
+                let mut message = error.to_string();
+                if let LookupError::McpOnly { id } = &error
+                    && let Some(path) = self.surface.mcp().path_of(id.as_str())
+                {
+                    message = format!("`{id}` is an MCP tool: call `{path}({{ … }})`");
+                }
+                match self.surface.mcp().unavailable(target.trim()) {
+                    Some(unavailable) => thrown_by_path(&unavailable),
+                    None => Thrown::error("invalid_input", message),
+                }
+            })
     }
 
-    async fn namespace(&self, path: &[String], args: &[Json], cancel: CancellationToken) -> Result<Carried, Thrown> {
+    async fn namespace(
+        &self,
+        path: &[String],
+        args: &[Json],
+        cancel: CancellationToken,
+    ) -> Result<Carried, Thrown> {
         let Some(("MCP", rest)) = path.split_first().map(|(global, rest)| (global.as_str(), rest)) else {
             let name = path.join(".");
-            return Err(Thrown::error("invalid_input", format!("unknown code mode namespace: {name}")));
+            return Err(Thrown::error(
+                "invalid_input",
+                format!("unknown code mode namespace: {name}"),
+            ));
         };
         let segments: Vec<&str> = rest.iter().map(String::as_str).collect();
         let target = self
             .surface
             .mcp()
             .resolve(&segments)
-            .map_err(|error| Thrown::error("invalid_input", error.to_string()))?;
+            .map_err(|error| thrown_by_path(&error))?;
         let argument = object_argument(args)?;
         let (server, method) = match target {
             Target::Tool(id) => {
                 let tool = self.surface.catalog().get(id.as_str()).ok_or_else(|| {
-                    Thrown::error("invalid_input", format!("tool `{}` is not in this run's catalog", id.as_str()))
+                    Thrown::error(
+                        "invalid_input",
+                        format!("tool `{}` is not in this run's catalog", id.as_str()),
+                    )
                 })?;
                 let result = self.execute(tool, argument, cancel).await?;
                 return Ok(mcp_result(tool, result));
@@ -110,7 +127,12 @@ impl CellHost {
             Target::PromptsList { server } => (server, "prompts/list"),
             Target::PromptsGet { server } => (server, "prompts/get"),
         };
-        let request = McpRequest { server, method, params: argument.cloned(), cancel };
+        let request = McpRequest {
+            server,
+            method,
+            params: argument.cloned(),
+            cancel,
+        };
         match self.surface.executor().mcp_request(request).await {
             Ok(result) => Ok(Carried::plain(result)),
             Err(error) => Err(thrown_by_tool(error)),
@@ -118,7 +140,12 @@ impl CellHost {
     }
 
     /// Checks the argument, runs the tool, checks what came back.
-    async fn execute(&self, tool: &Tool, args: Option<&Json>, cancel: CancellationToken) -> Result<ToolResult, Thrown> {
+    async fn execute(
+        &self,
+        tool: &Tool,
+        args: Option<&Json>,
+        cancel: CancellationToken,
+    ) -> Result<ToolResult, Thrown> {
         let arguments = match args {
             None => empty_object(),
             Some(args) if args.as_str() == "null" => empty_object(),
@@ -137,16 +164,17 @@ impl CellHost {
                 ..Thrown::default()
             });
         }
-        let parsed: Value = arguments
-            .read()
-            .map_err(|error| Thrown::error("invalid_input", format!("the argument cannot be read: {error}")))?;
+        let parsed: Value = arguments.read().map_err(|error| {
+            Thrown::error("invalid_input", format!("the argument cannot be read: {error}"))
+        })?;
         tool.check_arguments(&parsed).map_err(|error| Thrown {
             name: "TypeError".into(),
             message: error.to_string(),
             code: Some("invalid_input".into()),
             ..Thrown::default()
         })?;
-        tool.check_contract().map_err(|error| Thrown::error("invalid_contract", error.to_string()))?;
+        tool.check_contract()
+            .map_err(|error| Thrown::error("invalid_contract", error.to_string()))?;
         let spec = tool.spec();
         let call = ToolCall {
             tool: tool.id().clone(),
@@ -156,7 +184,11 @@ impl CellHost {
             read_only: says_read_only(spec.annotations.as_ref()),
             cancel,
         };
-        self.surface.executor().execute(call).await.map_err(thrown_by_tool)
+        self.surface
+            .executor()
+            .execute(call)
+            .await
+            .map_err(thrown_by_tool)
     }
 }
 
@@ -172,16 +204,22 @@ impl ToolHost for CellHost {
     }
 
     fn check_replay(&self, requests: &[&Request]) -> Result<(), String> {
-        let namespaces = requests.iter().filter(|request| matches!(request, Request::Namespace { .. })).count();
+        let namespaces = requests
+            .iter()
+            .filter(|request| matches!(request, Request::Namespace { .. }))
+            .count();
         if namespaces > 0 && namespaces == requests.len() {
-            return Err("restart-safe code mode cannot call plugin namespaces. Run the cell without restartSafe.".into());
+            return Err(
+                "restart-safe code mode cannot call plugin namespaces. Run the cell without restartSafe."
+                    .into(),
+            );
         }
         let safe = |request: &&Request| match request {
-            Request::Call { target, .. } | Request::CallValue { target, .. } => self
-                .surface
-                .catalog()
-                .get(target.trim())
-                .is_some_and(|tool| Reach::Guest.sees(tool.spec().owner.source()) && tool.replay() == Replay::Safe),
+            Request::Call { target, .. } | Request::CallValue { target, .. } => {
+                self.surface.catalog().get(target.trim()).is_some_and(|tool| {
+                    Reach::Guest.sees(tool.spec().owner.source()) && tool.replay() == Replay::Safe
+                })
+            }
             Request::Namespace { .. } => false,
             Request::Timer { .. } | Request::Yield { .. } => true,
         };
@@ -196,22 +234,38 @@ impl ToolHost for CellHost {
     fn call(self: Arc<Self>, call: Call, cancel: CancellationToken) -> BoxFuture<Outcome> {
         let tool = call.request.target().unwrap_or_default();
         let span = tracing::info_span!(parent: &self.span, "nested_call", tool = %tool, number = call.id.0);
-        let seen = NestedCall { number: call.id.0, tool, arguments: first_argument(&call.request) };
+        let seen = NestedCall {
+            number: call.id.0,
+            tool,
+            arguments: first_argument(&call.request),
+        };
         let work = async move {
             let start = Instant::now();
             self.observer.call_started(&seen);
             let carried = self.carry(&call, cancel).await;
             let (outcome, end) = match carried {
                 Ok(Carried { value, warning }) => {
-                    let tool_error = warning.as_ref().is_some_and(|(kind, _)| *kind == NoticeKind::ToolError);
+                    let tool_error = warning
+                        .as_ref()
+                        .is_some_and(|(kind, _)| *kind == NoticeKind::ToolError);
                     let warning = warning.map(|(kind, message)| Notice {
                         kind,
                         tool: Some(seen.tool.clone()),
                         message,
                         position: None,
                     });
-                    let end = if tool_error { CallOutcome::ToolError } else { CallOutcome::Ok };
-                    (Outcome { answer: Answer::Ok(value), warning }, end)
+                    let end = if tool_error {
+                        CallOutcome::ToolError
+                    } else {
+                        CallOutcome::Ok
+                    };
+                    (
+                        Outcome {
+                            answer: Answer::Ok(value),
+                            warning,
+                        },
+                        end,
+                    )
                 }
                 Err(thrown) => (Answer::Error(thrown).into(), CallOutcome::Failed),
             };
@@ -245,7 +299,10 @@ fn value_of(tool: &Tool, result: ToolResult) -> Result<Carried, Thrown> {
         });
     }
     let warning = check_contract(tool, result.value.as_ref())?;
-    Ok(Carried { value: result.value.unwrap_or(result.result), warning })
+    Ok(Carried {
+        value: result.value.unwrap_or(result.result),
+        warning,
+    })
 }
 
 /// `{ tool, result }`, error results included.
@@ -269,7 +326,10 @@ fn mcp_result(tool: &Tool, result: ToolResult) -> Carried {
     } else {
         check_contract(tool, result.value.as_ref()).unwrap_or_default()
     };
-    Carried { value: result.result, warning }
+    Carried {
+        value: result.result,
+        warning,
+    }
 }
 
 /// Checks a value against what its tool declares: a trusted tool fails, any other one is reported.
@@ -296,7 +356,9 @@ fn object_argument(args: &[Json]) -> Result<Option<&Json>, Thrown> {
         [] => Ok(None),
         [argument] if argument.as_str().trim_start().starts_with('{') => Ok(Some(argument)),
         [argument] if argument.as_str() == "null" => Ok(None),
-        _ => Err(Thrown::type_error("MCP namespace tools accept one object argument, for example `({ name: \"x\" })`.")),
+        _ => Err(Thrown::type_error(
+            "MCP namespace tools accept one object argument, for example `({ name: \"x\" })`.",
+        )),
     }
 }
 
@@ -310,15 +372,34 @@ fn error_text(tool: &Tool, result: &Json) -> String {
     let texts: Vec<String> = result
         .read::<Texts>()
         .map(|result| {
-            result.content.iter().filter_map(|block| block.get("text")?.as_str().map(str::to_owned)).collect()
+            result
+                .content
+                .iter()
+                .filter_map(|block| block.get("text")?.as_str().map(str::to_owned))
+                .collect()
         })
         .unwrap_or_default();
-    let said = if texts.is_empty() { result.as_str().to_owned() } else { texts.join("\n") };
+    let said = if texts.is_empty() {
+        result.as_str().to_owned()
+    } else {
+        texts.join("\n")
+    };
     bounded(format!("tool `{}` reported an error: {said}", tool.id().as_str()))
 }
 
+fn thrown_by_path(error: &PathError) -> Thrown {
+    let code = match error {
+        PathError::Unavailable { .. } => "unavailable",
+        _ => "invalid_input",
+    };
+    Thrown::error(code, error.to_string())
+}
+
 fn thrown_by_tool(error: ToolError) -> Thrown {
-    Thrown { details: error.details, ..Thrown::error(error.code, bounded(error.message)) }
+    Thrown {
+        details: error.details,
+        ..Thrown::error(error.code, bounded(error.message))
+    }
 }
 
 /// Keeps the head of a text that somebody else wrote.
@@ -345,5 +426,8 @@ fn empty_object() -> Json {
 
 /// A hint, never a permission: it only decides whether a broken connection may repeat the call.
 fn says_read_only(annotations: Option<&Value>) -> bool {
-    annotations.and_then(|hints| hints.get("readOnlyHint")).and_then(Value::as_bool).unwrap_or(false)
+    annotations
+        .and_then(|hints| hints.get("readOnlyHint"))
+        .and_then(Value::as_bool)
+        .unwrap_or(false)
 }

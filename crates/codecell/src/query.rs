@@ -78,8 +78,12 @@ pub(crate) enum Counted {
 
 impl Question {
     pub(crate) fn read(text: &str) -> Result<Self, Thrown> {
-        serde_json::from_str(text)
-            .map_err(|error| Thrown::error("internal_error", format!("the question was not understood: {error}")))
+        serde_json::from_str(text).map_err(|error| {
+            Thrown::error(
+                "internal_error",
+                format!("the question was not understood: {error}"),
+            )
+        })
     }
 
     pub(crate) fn counted(&self) -> Counted {
@@ -96,7 +100,12 @@ impl Question {
         match self {
             Self::Search { query, limit } => {
                 let found = catalog.search(query_text(query)?, hits(limit.as_ref(), settings)?, Reach::Guest);
-                text(&found.into_iter().map(codecell_catalog::Tool::entry).collect::<Vec<_>>())
+                text(
+                    &found
+                        .into_iter()
+                        .map(codecell_catalog::Tool::entry)
+                        .collect::<Vec<_>>(),
+                )
             }
             Self::Describe { id } => {
                 let id = string(id, "describe id")?;
@@ -117,17 +126,25 @@ impl Question {
             }
             Self::ApiRead { path } => {
                 let path = string(path, "API.read path")?;
-                let content =
-                    mcp.files().read(path).map_err(|error| Thrown::error("invalid_input", error.to_string()))?;
+                let content = mcp
+                    .files()
+                    .read(path)
+                    .map_err(|error| Thrown::error("invalid_input", error.to_string()))?;
                 text(&content)
             }
             Self::Namespaces => {
                 let visible = mcp.servers().next().is_some();
-                text(&visible.then(|| json!({ "name": "MCP", "kind": "mcp" })).into_iter().collect::<Vec<_>>())
+                text(
+                    &visible
+                        .then(|| json!({ "name": "MCP", "kind": "mcp" }))
+                        .into_iter()
+                        .collect::<Vec<_>>(),
+                )
             }
-            Self::Tree { name } => {
-                Err(Thrown::error("invalid_input", format!("unknown code mode namespace: {name}")))
-            }
+            Self::Tree { name } => Err(Thrown::error(
+                "invalid_input",
+                format!("unknown code mode namespace: {name}"),
+            )),
             Self::McpServers => text(&mcp.servers().map(|server| server.identifier).collect::<Vec<_>>()),
             Self::McpServer { server } => text(&mcp.members(server)),
             Self::McpApi { server, tool, schema } => {
@@ -135,7 +152,11 @@ impl Question {
                     None | Some(Value::Null) => None,
                     Some(tool) => Some(string(tool, "$api tool name")?),
                 };
-                text(&mcp.api(ApiSelector { server: server.as_deref(), tool, schema: *schema }))
+                text(&mcp.api(ApiSelector {
+                    server: server.as_deref(),
+                    tool,
+                    schema: *schema,
+                }))
             }
             Self::McpSearch { query, limit } => {
                 text(&mcp.search(catalog, query_text(query)?, hits(limit.as_ref(), settings)?))
@@ -145,8 +166,12 @@ impl Question {
 }
 
 fn text(answer: &impl serde::Serialize) -> Result<String, Thrown> {
-    serde_json::to_string(answer)
-        .map_err(|error| Thrown::error("internal_error", format!("the answer could not be written: {error}")))
+    serde_json::to_string(answer).map_err(|error| {
+        Thrown::error(
+            "internal_error",
+            format!("the answer could not be written: {error}"),
+        )
+    })
 }
 
 fn query_text(query: &Value) -> Result<&str, Thrown> {
@@ -154,7 +179,9 @@ fn query_text(query: &Value) -> Result<&str, Thrown> {
 }
 
 pub(crate) fn string<'a>(value: &'a Value, what: &str) -> Result<&'a str, Thrown> {
-    value.as_str().ok_or_else(|| Thrown::type_error(format!("{what} must be a string.")))
+    value
+        .as_str()
+        .ok_or_else(|| Thrown::type_error(format!("{what} must be a string.")))
 }
 
 /// How many hits are wanted: the default if nothing useful was said, never more than the maximum.
@@ -164,10 +191,19 @@ fn hits(limit: Option<&Value>, settings: &Settings) -> Result<usize, Thrown> {
     };
     let whole = limit.as_u64().or_else(|| {
         // `8.0` is how some engines write 8.
-        limit.as_f64().filter(|n| n.fract() == 0.0 && *n >= 1.0).map(|_| u64::MAX)
+        limit
+            .as_f64()
+            .filter(|n| n.fract() == 0.0 && *n >= 1.0)
+            .map(|_| u64::MAX)
     });
     match whole {
-        Some(n @ 1..) => Ok(usize::try_from(n).unwrap_or(usize::MAX).min(settings.max_search_limit)),
-        _ => Err(Thrown { name: "RangeError".into(), message: "limit must be a positive integer.".into(), ..Thrown::default() }),
+        Some(n @ 1..) => Ok(usize::try_from(n)
+            .unwrap_or(usize::MAX)
+            .min(settings.max_search_limit)),
+        _ => Err(Thrown {
+            name: "RangeError".into(),
+            message: "limit must be a positive integer.".into(),
+            ..Thrown::default()
+        }),
     }
 }

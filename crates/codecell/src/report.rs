@@ -27,7 +27,10 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(code: ErrorCode, error: impl Into<String>) -> Self {
-        Self { code, error: error.into() }
+        Self {
+            code,
+            error: error.into(),
+        }
     }
 
     pub(crate) fn invalid(error: impl ToString) -> Self {
@@ -64,9 +67,10 @@ impl Failure {
                 ),
             ),
             Fault::Cancelled => Self::aborted(),
-            Fault::Memory { limit } => {
-                Self::new(ErrorCode::InternalError, format!("memory limit exceeded ({limit} bytes)"))
-            }
+            Fault::Memory { limit } => Self::new(
+                ErrorCode::InternalError,
+                format!("memory limit exceeded ({limit} bytes)"),
+            ),
             Fault::Output => Self::new(ErrorCode::OutputLimitExceeded, "code mode output limit exceeded"),
             fault => Self::new(ErrorCode::RuntimeUnavailable, fault.to_string()),
         }
@@ -91,7 +95,11 @@ pub(crate) fn pending(calls: &[Call]) -> Vec<Pending> {
         .iter()
         .map(|call| {
             let method = call.request.method();
-            Pending { id: format!("bridge:{method}:{}", call.id.0), method, tool: call.request.target() }
+            Pending {
+                id: format!("bridge:{method}:{}", call.id.0),
+                method,
+                tool: call.request.target(),
+            }
         })
         .collect()
 }
@@ -128,7 +136,10 @@ fn warning(notice: Notice, map: &PositionMap) -> Warning {
         NoticeKind::Contract => WarningKind::Contract,
         NoticeKind::Cancelled => WarningKind::Cancelled,
     };
-    let line = notice.position.and_then(|(line, column)| map.to_submitted(line, column)).map(|at| at.line);
+    let line = notice
+        .position
+        .and_then(|(line, column)| map.to_submitted(line, column))
+        .map(|at| at.line);
     Warning {
         kind,
         message: head(&notice.message, MAX_WARNING_CHARS),
@@ -156,10 +167,23 @@ mod tests {
     #[test]
     fn an_uncaught_error_carries_name_message_and_places() {
         let frames = vec![
-            Frame { function: "inner".into(), line: 3, column: 7 },
-            Frame { function: String::new(), line: 5, column: 1 },
+            Frame {
+                function: "inner".into(),
+                line: 3,
+                column: 7,
+            },
+            Frame {
+                function: String::new(),
+                line: 5,
+                column: 1,
+            },
         ];
-        let error = Thrown { name: "RangeError".into(), message: "too far".into(), frames, ..Thrown::default() };
+        let error = Thrown {
+            name: "RangeError".into(),
+            message: "too far".into(),
+            frames,
+            ..Thrown::default()
+        };
         assert_eq!(
             Failure::thrown(&error, &PositionMap::identity()),
             Failure::new(
@@ -181,7 +205,10 @@ mod tests {
         for (fault, code) in cases {
             assert_eq!(Failure::fault(&fault, 100).code, code, "{fault}");
         }
-        assert_eq!(Failure::fault(&Fault::Memory { limit: 5 }, 1).error, "memory limit exceeded (5 bytes)");
+        assert_eq!(
+            Failure::fault(&Fault::Memory { limit: 5 }, 1).error,
+            "memory limit exceeded (5 bytes)"
+        );
     }
 
     #[test]

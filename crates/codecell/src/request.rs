@@ -51,7 +51,11 @@ impl ExecRequest {
             Some(Value::Bool(given)) => *given,
             Some(_) => return Err(BadArguments::RestartSafe),
         };
-        Ok(Self { source, language, restart_safe })
+        Ok(Self {
+            source,
+            language,
+            restart_safe,
+        })
     }
 }
 
@@ -66,7 +70,11 @@ fn default_language(languages: Languages) -> Language {
 /// The program: `code`, or its alias `command`; a blank one counts as absent.
 fn source(arguments: &Value) -> Result<String, BadArguments> {
     let given = |key: &str| {
-        arguments.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(str::to_owned)
+        arguments
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|text| !text.trim().is_empty())
+            .map(str::to_owned)
     };
     match (given("code"), given("command")) {
         (Some(code), Some(command)) if code != command => Err(BadArguments::Conflict),
@@ -98,7 +106,11 @@ mod tests {
     }
 
     fn javascript(source: &str) -> ExecRequest {
-        ExecRequest { source: source.into(), language: Language::JavaScript, restart_safe: false }
+        ExecRequest {
+            source: source.into(),
+            language: Language::JavaScript,
+            restart_safe: false,
+        }
     }
 
     #[test]
@@ -106,17 +118,35 @@ mod tests {
         let cases = [
             (json!({ "code": "return 1" }), Ok(javascript("return 1"))),
             (json!({ "command": "return 1" }), Ok(javascript("return 1"))),
-            (json!({ "code": "return 1", "command": "return 1", "title": 5 }), Ok(javascript("return 1"))),
-            (json!({ "code": "return 1", "command": "" }), Ok(javascript("return 1"))),
-            (json!({ "code": "return 1", "command": "return 2" }), Err(BadArguments::Conflict)),
+            (
+                json!({ "code": "return 1", "command": "return 1", "title": 5 }),
+                Ok(javascript("return 1")),
+            ),
+            (
+                json!({ "code": "return 1", "command": "" }),
+                Ok(javascript("return 1")),
+            ),
+            (
+                json!({ "code": "return 1", "command": "return 2" }),
+                Err(BadArguments::Conflict),
+            ),
             (json!({ "code": " \n" }), Err(BadArguments::NoSource)),
             (json!({ "code": 5 }), Err(BadArguments::NoSource)),
             (json!([]), Err(BadArguments::NoSource)),
             (json!("return 1"), Err(BadArguments::NoSource)),
             (Value::Null, Err(BadArguments::NoSource)),
-            (json!({ "code": "x", "language": "python" }), Err(BadArguments::UnknownLanguage)),
-            (json!({ "code": "x", "language": null }), Err(BadArguments::UnknownLanguage)),
-            (json!({ "code": "x", "restartSafe": "yes" }), Err(BadArguments::RestartSafe)),
+            (
+                json!({ "code": "x", "language": "python" }),
+                Err(BadArguments::UnknownLanguage),
+            ),
+            (
+                json!({ "code": "x", "language": null }),
+                Err(BadArguments::UnknownLanguage),
+            ),
+            (
+                json!({ "code": "x", "restartSafe": "yes" }),
+                Err(BadArguments::RestartSafe),
+            ),
         ];
         for (arguments, expected) in cases {
             assert_eq!(read(arguments.clone()), expected, "{arguments}");
@@ -127,7 +157,10 @@ mod tests {
     fn a_language_that_is_switched_off_is_refused_and_the_other_named() {
         let typescript = json!({ "code": "return 1", "language": "typescript" });
         let refused = ExecRequest::read(&typescript, Languages::JavaScriptOnly).unwrap_err();
-        assert_eq!(refused.to_string(), "code mode typescript input is disabled. Write the program in javascript.");
+        assert_eq!(
+            refused.to_string(),
+            "code mode typescript input is disabled. Write the program in javascript."
+        );
         let defaulted = ExecRequest::read(&json!({ "code": "return 1" }), Languages::TypeScriptOnly).unwrap();
         assert_eq!(defaulted.language, Language::TypeScript);
     }
@@ -136,7 +169,12 @@ mod tests {
     fn a_run_id_is_a_text_that_is_not_blank() {
         assert_eq!(run_id(&json!({ "runId": "cm_1" })), Ok("cm_1"));
         assert_eq!(run_id(&json!({ "run_id": " cm_1 " })), Ok("cm_1"));
-        for bad in [json!({}), json!({ "runId": "" }), json!({ "runId": 7 }), json!("cm_1")] {
+        for bad in [
+            json!({}),
+            json!({ "runId": "" }),
+            json!({ "runId": 7 }),
+            json!("cm_1"),
+        ] {
             assert_eq!(run_id(&bad), Err(BadArguments::NoRunId), "{bad}");
         }
     }

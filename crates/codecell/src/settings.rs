@@ -51,12 +51,16 @@ impl Settings {
         let max_search_limit = self.max_search_limit.clamp(1, 50);
         Self {
             languages: self.languages,
-            timeout: self.timeout.clamp(Duration::from_millis(100), Duration::from_millis(60_000)),
+            timeout: self
+                .timeout
+                .clamp(Duration::from_millis(100), Duration::from_millis(60_000)),
             memory_limit_bytes: self.memory_limit_bytes.clamp(1 << 20, 1 << 30),
             max_output_bytes: self.max_output_bytes.clamp(1 << 10, 10 << 20),
             max_snapshot_bytes: self.max_snapshot_bytes.clamp(1 << 10, 256 << 20),
             max_pending_tool_calls: self.max_pending_tool_calls.clamp(1, 128),
-            snapshot_ttl: self.snapshot_ttl.clamp(Duration::from_secs(1), Duration::from_secs(86_400)),
+            snapshot_ttl: self
+                .snapshot_ttl
+                .clamp(Duration::from_secs(1), Duration::from_secs(86_400)),
             search_default_limit: self.search_default_limit.clamp(1, max_search_limit),
             max_search_limit,
         }

@@ -26,7 +26,12 @@ impl Surface {
         let controls = [codecell_model_surface::EXEC, codecell_model_surface::WAIT].map(str::to_owned);
         let direct = catalog.direct_only().iter().map(|tool| tool.name.clone());
         let visible_tools = controls.into_iter().chain(direct).collect();
-        Self { catalog, mcp, executor, visible_tools }
+        Self {
+            catalog,
+            mcp,
+            executor,
+            visible_tools,
+        }
     }
 
     /// The hidden tools.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use codecell::{
-    BoxFuture, Codecell, EngineOptions, Json, McpRequest, RunContext, Scope, Settings, Surface, ToolCall, ToolError,
-    ToolExecutor, ToolResult, Unobserved,
+    BoxFuture, Codecell, EngineOptions, Json, McpRequest, RunContext, Scope, Settings, Surface, ToolCall,
+    ToolError, ToolExecutor, ToolResult, Unobserved,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +25,11 @@ impl ToolExecutor for NoTools {
 async fn suspended_runs_keep_no_vm_and_there_are_at_most_sixty_four() {
     let codecell = Codecell::new(EngineOptions::default()).unwrap();
     let context = RunContext {
-        scope: Scope { agent: "a".into(), session: "s".into(), run: "r".into() },
+        scope: Scope {
+            agent: "a".into(),
+            session: "s".into(),
+            run: "r".into(),
+        },
         surface: Arc::new(Surface::new(Vec::new(), Vec::new(), Arc::new(NoTools))),
         settings: Settings::default(),
         cancel: Default::default(),
@@ -49,12 +53,22 @@ async fn suspended_runs_keep_no_vm_and_there_are_at_most_sixty_four() {
 
     let refused = exec(code).await;
     assert_eq!(refused["code"], "invalid_input");
-    assert!(refused["error"].as_str().unwrap().starts_with("too many suspended code mode runs."), "{refused:#}");
+    assert!(
+        refused["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("too many suspended code mode runs."),
+        "{refused:#}"
+    );
     assert_eq!(exec("return 7").await["value"], 7, "computation needs no slot");
 
     for run in &runs {
         let again = wait(run).await;
-        assert_eq!((&again["status"], &again["runId"]), (&json!("waiting"), run), "a resume keeps its slot");
+        assert_eq!(
+            (&again["status"], &again["runId"]),
+            (&json!("waiting"), run),
+            "a resume keeps its slot"
+        );
     }
     assert_eq!((codecell.live_vms(), codecell.suspended_runs()), (0, 64));
     for run in &runs {

@@ -53,7 +53,14 @@ mod tests {
 
     #[test]
     fn known_texts_have_their_known_counts() {
-        for (text, tokens) in [("", 0), ("hello world", 2), ("<|endoftext|>", 7), ("ಕನ್ನಡ", 3)] {
+        for (text, tokens) in [
+            ("", 0),
+            ("hello world", 2),
+            ("<|endoftext|>", 7),
+            ("antidisestablishmentarianism", 6),
+            ("2 + 2 = 4", 7),
+            ("お誕生日おめでとう", 8),
+        ] {
             assert_eq!(count(text), tokens, "{text:?}");
         }
     }

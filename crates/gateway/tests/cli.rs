@@ -1,9 +1,5 @@
 //! The command line as a user meets it: the built binary, its output and its exit codes.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "tests fail by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::fs;
 use std::path::Path;

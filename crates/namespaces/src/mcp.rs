@@ -115,6 +115,7 @@ impl McpNamespace {
             methods: server.methods.iter().map(|method| method.name.clone()).collect(),
             resources: server.info.resources,
             prompts: server.info.prompts,
+            unready: server.unavailable().is_some(),
         })
     }
 
@@ -134,6 +135,9 @@ impl McpNamespace {
                 servers: self.likely_servers(identifier),
             });
         };
+        if let Some(unavailable) = server.unavailable() {
+            return Err(unavailable);
+        }
         let name = || server.info.name.clone();
         let target = match rest {
             [method] if !matches!(*method, "resources" | "prompts") => {
@@ -160,6 +164,21 @@ impl McpNamespace {
         } else {
             Err(PathError::NotServed { server: name(), what })
         }
+    }
+
+    /// Why a tool with this id cannot be there: its server is configured and not available.
+    #[must_use]
+    pub fn unavailable(&self, tool_id: &str) -> Option<PathError> {
+        let owner = tool_id.strip_prefix("mcp:")?;
+        self.files
+            .servers()
+            .iter()
+            .find(|server| {
+                owner
+                    .strip_prefix(server.info.name.as_str())
+                    .is_some_and(|rest| rest.starts_with(':'))
+            })
+            .and_then(Server::unavailable)
     }
 
     /// The answer of `$api`: the root, one server, or the tools of one server that `selector` names.

@@ -52,6 +52,14 @@ pub enum PathError {
         /// Paths that look alike, best first.
         nearest: Vec<String>,
     },
+    /// The server is not there and never was: the caller tries again later, or its user repairs the configuration.
+    #[error("MCP server `{server}` is not available: {state}")]
+    Unavailable {
+        /// Name in the configuration.
+        server: String,
+        /// What is known of the reason, shortened.
+        state: String,
+    },
     /// The server does not serve resources or prompts.
     #[error("MCP server `{server}` serves no {what}")]
     NotServed {

@@ -2,9 +2,11 @@
 
 use std::{collections::HashMap, sync::OnceLock};
 
-use codecell_catalog::{Catalog, Tool, ToolId};
+use codecell_catalog::{Catalog, Tool, ToolId, schema::comment};
 use codecell_mcp_decls::{ServerMeta, ServerSummary, ToolMeta, schemas_file, server_file};
 use serde::Serialize;
+
+use crate::path::PathError;
 
 /// What is known of a server besides its tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +37,9 @@ impl ServerInfo {
     }
 }
 
+/// Longest state that an error repeats: the last words of a server that did not start are part of it.
+const MAX_STATE_CHARS: usize = 600;
+
 /// The state that nobody needs to be told of.
 const READY: &str = "ready";
 
@@ -62,6 +67,10 @@ pub struct Members {
     pub resources: bool,
     /// Whether there is a `prompts` object.
     pub prompts: bool,
+    /// Whether the tools are not known because the server is not there: then any name may be tried, and the answer
+    /// is why it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unready: bool,
 }
 
 /// A callable name and the tool behind it.
@@ -117,6 +126,14 @@ impl Server {
         } else {
             &self.info.state
         }
+    }
+
+    /// Why nothing of this server can be called, if that is so.
+    pub(crate) fn unavailable(&self) -> Option<PathError> {
+        (self.methods.is_empty() && !self.remark().is_empty()).then(|| PathError::Unavailable {
+            server: self.info.name.clone(),
+            state: comment(&self.info.state, MAX_STATE_CHARS),
+        })
     }
 
     pub(crate) fn summary(&self) -> ServerSummary<'_> {

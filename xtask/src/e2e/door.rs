@@ -158,9 +158,10 @@ fn foreign_configuration(room: &Room) -> Result<()> {
         let path = room.file(name, &document.to_string())?;
         let mut door = room.door(&["--mcp-config".into(), path.display().to_string()])?;
         let value = door.value(
-            "return [(await MCP.probe.echoValue({ value: 1 })).structuredContent.value, typeof MCP.other]",
+            "const { value } = (await MCP.probe.echoValue({ value: 1 })).structuredContent; \
+             try { await MCP.other.echoValue({ value: 1 }); return [value, 'called'] } catch { return [value, 'refused'] }",
         )?;
-        expect_equal(&value, &json!([1, "undefined"])).with_context(|| name.to_owned())?;
+        expect_equal(&value, &json!([1, "refused"])).with_context(|| name.to_owned())?;
         door.close()?;
     }
     Ok(())

@@ -38,7 +38,11 @@ async fn failures_are_plain_errors_that_a_program_can_catch() {
         );
         assert_eq!(bench.value(&code).await, expected, "{call}");
     }
-    assert_eq!(bench.counters.get("start bump"), 0, "a refused argument reaches no tool");
+    assert_eq!(
+        bench.counters.get("start bump"),
+        0,
+        "a refused argument reaches no tool"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,7 +64,9 @@ async fn an_argument_that_cannot_cross_fails_at_the_call_and_reaches_no_tool() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_mcp_tool_that_says_is_error_gives_its_result_and_leaves_a_warning() {
     let bench = Bench::new();
-    let result = bench.exec("return (await MCP.fixtureServer.fail({kind: 'isError'})).isError").await;
+    let result = bench
+        .exec("return (await MCP.fixtureServer.fail({kind: 'isError'})).isError")
+        .await;
     let expected = json!({
         "status": "completed", "value": true, "output": [],
         "warnings": [{
@@ -82,9 +88,14 @@ async fn content_beside_structure_is_reachable_and_images_are_not_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broken_contract_fails_a_trusted_tool_and_only_warns_of_another() {
     let bench = Bench::new();
-    let trusted = bench.exec("return await tools.callValue('openclaw:core:lie')").await;
+    let trusted = bench
+        .exec("return await tools.callValue('openclaw:core:lie')")
+        .await;
     let error = trusted["error"].as_str().unwrap();
-    assert!(error.contains("was called") && !error.contains("secret"), "{error}");
+    assert!(
+        error.contains("was called") && !error.contains("secret"),
+        "{error}"
+    );
     for untrusted in ["tools.callValue('client:app:lie')", "MCP.fixtureServer.lie()"] {
         let result = bench.exec(&format!("return await {untrusted}")).await;
         assert_eq!(result["status"], "completed", "{result:#}");
@@ -95,18 +106,26 @@ async fn a_broken_contract_fails_a_trusted_tool_and_only_warns_of_another() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_that_nobody_awaited_is_told_with_tool_and_line() {
     let bench = Bench::new();
-    let result = bench.exec("\ntools.callValue('fail', {kind: 'throw'});\nreturn 'ok'").await;
+    let result = bench
+        .exec("\ntools.callValue('fail', {kind: 'throw'});\nreturn 'ok'")
+        .await;
     let expected = json!({
         "status": "completed", "value": "ok", "output": [],
         "warnings": [{ "kind": "unawaited_failure", "message": "the tool threw", "tool": "fail", "line": 2 }],
     });
     assert_eq!(bare(result), expected);
 
-    let result = bench.exec("Promise.reject(new TypeError('mine')); return 1").await;
+    let result = bench
+        .exec("Promise.reject(new TypeError('mine')); return 1")
+        .await;
     assert_eq!(result["warnings"][0]["kind"], "unhandled_rejection", "{result:#}");
     let late = "const p = tools.fail({kind: 'throw'}); await tools.slow({ms: 30}); try { await p } catch {} return 1";
     let handled = bench.exec(late).await;
-    assert_eq!((&handled["value"], handled.get("warnings")), (&json!(1), None), "{handled:#}");
+    assert_eq!(
+        (&handled["value"], handled.get("warnings")),
+        (&json!(1), None),
+        "{handled:#}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,7 +133,10 @@ async fn forgotten_calls_take_effect_before_the_result_is_given() {
     let bench = Bench::new();
     let code = "for (let i = 0; i < 10; i++) tools.callValue('bump', { key: 'k' + i }); return 'done'";
     let result = bench.exec(code).await;
-    assert_eq!((&result["value"], &result["telemetry"]["callCount"]), (&json!("done"), &json!(10)));
+    assert_eq!(
+        (&result["value"], &result["telemetry"]["callCount"]),
+        (&json!("done"), &json!(10))
+    );
     let bumped: u32 = (0..10).map(|n| bench.counters.get(&format!("k{n}"))).sum();
     assert_eq!(bumped, 10);
 }
@@ -129,7 +151,9 @@ async fn forty_parallel_calls_all_succeed_although_sixteen_run_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_loser_of_a_race_is_cancelled_and_told() {
     let bench = Bench::new();
-    let result = bench.exec("return await Promise.race([tools.never(), tools.slow({ms: 10, v: 'won'})])").await;
+    let result = bench
+        .exec("return await Promise.race([tools.never(), tools.slow({ms: 10, v: 'won'})])")
+        .await;
     assert_eq!(result["value"], "won");
     let warning = &result["warnings"][0];
     let expected = (&json!("cancelled"), &json!("openclaw:core:never"));
@@ -142,9 +166,14 @@ async fn the_loser_of_a_race_is_cancelled_and_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_syntax_error_is_found_before_any_call() {
     let bench = Bench::new();
-    let result = bench.exec("await tools.callValue('bump', {key: 'a'});\nretur 1").await;
+    let result = bench
+        .exec("await tools.callValue('bump', {key: 'a'});\nretur 1")
+        .await;
     assert_eq!(result["code"], "invalid_input", "{result:#}");
-    assert!(result["error"].as_str().unwrap().contains("cell:2:"), "{result:#}");
+    assert!(
+        result["error"].as_str().unwrap().contains("cell:2:"),
+        "{result:#}"
+    );
     assert_eq!(bench.counters.get("a"), 0);
 }
 

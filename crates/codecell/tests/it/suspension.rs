@@ -25,17 +25,27 @@ const RICH: &str = "
              bytes: Array.from(bytes), pending: await pending, random: typeof Math.random() };";
 
 fn short() -> Settings {
-    Settings { timeout: Duration::from_millis(150), ..Settings::default() }
+    Settings {
+        timeout: Duration::from_millis(150),
+        ..Settings::default()
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_resumed_cell_goes_on_with_everything_it_had() {
     let bench = Bench::new();
     let first = bench.exec(RICH).await;
-    assert_eq!((&first["status"], &first["reason"]), (&json!("waiting"), &json!("pending_tools")), "{first:#}");
+    assert_eq!(
+        (&first["status"], &first["reason"]),
+        (&json!("waiting"), &json!("pending_tools")),
+        "{first:#}"
+    );
     assert_eq!(first["output"], json!([{ "type": "text", "text": "before" }]));
     let pending = first["pendingToolCalls"].as_array().unwrap();
-    let methods: Vec<&str> = pending.iter().map(|call| call["method"].as_str().unwrap()).collect();
+    let methods: Vec<&str> = pending
+        .iter()
+        .map(|call| call["method"].as_str().unwrap())
+        .collect();
     assert_eq!(methods, ["callValue", "yield"]);
 
     let second = bench.wait(&first["runId"]).await;
@@ -56,33 +66,48 @@ async fn a_yield_says_so_and_a_run_id_is_good_until_the_run_ends() {
     let first = bench.exec(code).await;
     assert_eq!(first["reason"], "yield");
     let second = bench.wait(&first["runId"]).await;
-    assert_eq!((&second["status"], &second["runId"]), (&json!("waiting"), &first["runId"]), "a run keeps its name");
+    assert_eq!(
+        (&second["status"], &second["runId"]),
+        (&json!("waiting"), &first["runId"]),
+        "a run keeps its name"
+    );
     let third = bench.wait(&first["runId"]).await;
     let expected = json!([{ "status": "yielded", "reason": "one" }, { "status": "yielded", "reason": null }]);
     assert_eq!(third["value"], expected, "{third:#}");
     let again = bench.wait(&first["runId"]).await;
     assert_eq!(again["code"], "invalid_input");
-    assert_eq!(again["error"], "code mode run is unavailable or expired. Start over with a new exec.");
+    assert_eq!(
+        again["error"],
+        "code mode run is unavailable or expired. Start over with a new exec."
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_call_outlives_the_budget_and_is_waited_for_without_a_second_dispatch() {
     let bench = Bench::with(short());
-    let mut result = bench.exec("return await tools.slow({ms: 500, v: 'at last'})").await;
+    let mut result = bench
+        .exec("return await tools.slow({ms: 500, v: 'at last'})")
+        .await;
     let mut legs = 1;
     while result["status"] == "waiting" {
         assert_eq!(result["reason"], "pending_tools");
         result = bench.wait(&result["runId"]).await;
         legs += 1;
     }
-    assert_eq!((&result["value"], bench.counters.get("start slow")), (&json!("at last"), 1), "{result:#}");
+    assert_eq!(
+        (&result["value"], bench.counters.get("start slow")),
+        (&json!("at last"), 1),
+        "{result:#}"
+    );
     assert!(legs >= 3, "the budget was 150 ms a leg");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn timers_survive_and_are_shown_as_pending() {
     let bench = Bench::with(short());
-    let mut result = bench.exec("await new Promise(done => setTimeout(done, 400)); return 'rang'").await;
+    let mut result = bench
+        .exec("await new Promise(done => setTimeout(done, 400)); return 'rang'")
+        .await;
     let pending = result["pendingToolCalls"].as_array().unwrap();
     assert_eq!((pending.len(), &pending[0]["method"]), (1, &json!("timer")));
     assert_eq!(result["reason"], "pending_tools");
@@ -97,7 +122,13 @@ async fn a_promise_that_nothing_can_wake_fails_at_once() {
     let bench = Bench::new();
     let result = bench.exec("await new Promise(() => {})").await;
     assert_eq!(result["code"], "internal_error");
-    assert!(result["error"].as_str().unwrap().contains("nothing can wake this program"), "{result:#}");
+    assert!(
+        result["error"]
+            .as_str()
+            .unwrap()
+            .contains("nothing can wake this program"),
+        "{result:#}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,17 +141,35 @@ async fn only_the_same_agent_session_and_run_may_resume_and_a_refusal_changes_no
         run: run.into(),
     };
     let strangers = [
-        (scope("other", "session", "run"), "code mode run belongs to a different agent run."),
-        (scope("agent", "session", ""), "code mode run belongs to a different agent run."),
-        (scope("agent", "other", "run"), "code mode run belongs to a different session."),
-        (scope("agent", "", "run"), "code mode run belongs to a different session."),
+        (
+            scope("other", "session", "run"),
+            "code mode run belongs to a different agent run.",
+        ),
+        (
+            scope("agent", "session", ""),
+            "code mode run belongs to a different agent run.",
+        ),
+        (
+            scope("agent", "other", "run"),
+            "code mode run belongs to a different session.",
+        ),
+        (
+            scope("agent", "", "run"),
+            "code mode run belongs to a different session.",
+        ),
     ];
     for (stranger, says) in strangers {
         let mut context = bench.context.clone();
         context.scope = stranger;
-        let refused = bench.codecell.wait(&json!({ "runId": first["runId"] }), context).await;
+        let refused = bench
+            .codecell
+            .wait(&json!({ "runId": first["runId"] }), context)
+            .await;
         let refused: Value = serde_json::to_value(&refused).unwrap();
-        assert_eq!((&refused["code"], &refused["error"]), (&json!("invalid_input"), &json!(says)));
+        assert_eq!(
+            (&refused["code"], &refused["error"]),
+            (&json!("invalid_input"), &json!(says))
+        );
     }
     assert_eq!(bench.wait(&first["runId"]).await["value"], "mine");
 }
@@ -128,10 +177,18 @@ async fn only_the_same_agent_session_and_run_may_resume_and_a_refusal_changes_no
 #[tokio::test(flavor = "multi_thread")]
 async fn of_fifty_waits_at_once_one_wins_and_the_call_is_made_once() {
     let bench = Bench::new();
-    let first = bench.exec("await yield_control(); return await tools.bump({key: 'once'})").await;
+    let first = bench
+        .exec("await yield_control(); return await tools.bump({key: 'once'})")
+        .await;
     let results = futures_util::future::join_all((0..50).map(|_| bench.wait(&first["runId"]))).await;
-    let won = results.iter().filter(|result| result["status"] == "completed").count();
-    let refused = results.iter().filter(|result| result["code"] == "invalid_input").count();
+    let won = results
+        .iter()
+        .filter(|result| result["status"] == "completed")
+        .count();
+    let refused = results
+        .iter()
+        .filter(|result| result["code"] == "invalid_input")
+        .count();
     assert_eq!((won, refused, bench.counters.get("once")), (1, 49, 1));
 }
 
@@ -150,7 +207,10 @@ async fn the_end_of_a_session_drops_its_runs_and_cancels_their_calls() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expired_run_is_gone_and_its_calls_are_cancelled_by_a_timer() {
-    let bench = Bench::with(Settings { snapshot_ttl: Duration::from_secs(1), ..short() });
+    let bench = Bench::with(Settings {
+        snapshot_ttl: Duration::from_secs(1),
+        ..short()
+    });
     let first = bench.exec("return await tools.never()").await;
     assert_eq!(first["status"], "waiting", "{first:#}");
     // Nobody asks: the timer alone must end it.
@@ -158,7 +218,10 @@ async fn an_expired_run_is_gone_and_its_calls_are_cancelled_by_a_timer() {
         tokio::task::yield_now().await;
     }
     let late = bench.wait(&first["runId"]).await;
-    assert_eq!(late["error"], "code mode run is unavailable or expired. Start over with a new exec.");
+    assert_eq!(
+        late["error"],
+        "code mode run is unavailable or expired. Start over with a new exec."
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,7 +235,10 @@ async fn a_cancelled_exec_is_aborted_and_so_are_its_calls() {
         cancel.cancel();
     };
     let (result, ()) = tokio::join!(bench.exec("return await tools.never()"), watch);
-    assert_eq!((&result["code"], &result["error"]), (&json!("aborted"), &json!("code mode execution aborted")));
+    assert_eq!(
+        (&result["code"], &result["error"]),
+        (&json!("aborted"), &json!("code mode execution aborted"))
+    );
     while bench.counters.get("cancelled never") == 0 {
         tokio::task::yield_now().await;
     }
@@ -180,9 +246,16 @@ async fn a_cancelled_exec_is_aborted_and_so_are_its_calls() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_image_that_is_too_large_fails_typed() {
-    let bench = Bench::with(Settings { max_snapshot_bytes: 1024, ..Settings::default() });
+    let bench = Bench::with(Settings {
+        max_snapshot_bytes: 1024,
+        ..Settings::default()
+    });
     let code = "const keep = []; for (let i = 0; i < 1e5; i++) keep.push(Math.random()); await yield_control(); return 1";
     let result = bench.exec(code).await;
     assert_eq!(result["code"], "snapshot_limit_exceeded", "{result:#}");
-    assert_eq!(bench.value("return await tools.echo({x: 1})").await, json!(1), "calls that settle need no image");
+    assert_eq!(
+        bench.value("return await tools.echo({x: 1})").await,
+        json!(1),
+        "calls that settle need no image"
+    );
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use codecell::{
-    BoxFuture, Codecell, EngineOptions, Json, McpRequest, Owner, RunContext, Scope, ServerInfo, Settings, Surface,
-    ToolCall, ToolError, ToolExecutor, ToolResult, ToolSpec, Unobserved,
+    BoxFuture, Codecell, EngineOptions, Json, McpRequest, Owner, RunContext, Scope, ServerInfo, Settings,
+    Surface, ToolCall, ToolError, ToolExecutor, ToolResult, ToolSpec, Unobserved,
 };
 use serde_json::{Value, json};
 
@@ -31,7 +31,11 @@ impl ToolExecutor for Fixture {
         let counters = Arc::clone(&self.0);
         Box::pin(async move {
             counters.add(&format!("start {}", call.name));
-            let mut guard = Unfinished { counters: Arc::clone(&counters), name: call.name.clone(), finished: false };
+            let mut guard = Unfinished {
+                counters: Arc::clone(&counters),
+                name: call.name.clone(),
+                finished: false,
+            };
             let answer = tokio::select! {
                 answer = answer(&call, &counters) => answer,
                 () = call.cancel.cancelled() => return Err(failure("aborted", "cancelled")),
@@ -42,7 +46,9 @@ impl ToolExecutor for Fixture {
     }
 
     fn mcp_request(&self, request: McpRequest) -> BoxFuture<Result<Json, ToolError>> {
-        let params = request.params.map_or(Value::Null, |params| params.read().unwrap());
+        let params = request
+            .params
+            .map_or(Value::Null, |params| params.read().unwrap());
         let result = json!({ "server": request.server, "method": request.method, "params": params });
         Box::pin(async move { Ok(Json::from(result)) })
     }
@@ -75,7 +81,11 @@ async fn answer(call: &ToolCall, counters: &Counters) -> Result<ToolResult, Tool
             } else {
                 format!(r#"{{"content":[],"details":{x}}}"#)
             };
-            Ok(ToolResult { result: Json::parse(&text).unwrap(), value: Some(x), is_error: false })
+            Ok(ToolResult {
+                result: Json::parse(&text).unwrap(),
+                value: Some(x),
+                is_error: false,
+            })
         }
         "slow" => {
             tokio::time::sleep(Duration::from_millis(arguments["ms"].as_u64().unwrap())).await;
@@ -89,7 +99,9 @@ async fn answer(call: &ToolCall, counters: &Counters) -> Result<ToolResult, Tool
                 details: Some(Json::from(json!({ "status": 422, "body": "no such user" }))),
             }),
             "isError" => Ok(ToolResult {
-                result: Json::from(json!({ "content": [{ "type": "text", "text": "disk full" }], "isError": true })),
+                result: Json::from(
+                    json!({ "content": [{ "type": "text", "text": "disk full" }], "isError": true }),
+                ),
                 value: None,
                 is_error: true,
             }),
@@ -113,7 +125,11 @@ async fn answer(call: &ToolCall, counters: &Counters) -> Result<ToolResult, Tool
             let levels = arguments["levels"].as_u64().unwrap() as usize;
             let text = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
             let value = Json::parse(&text).unwrap();
-            Ok(ToolResult { result: value.clone(), value: Some(value), is_error: false })
+            Ok(ToolResult {
+                result: value.clone(),
+                value: Some(value),
+                is_error: false,
+            })
         }
         name => panic!("unknown tool {name}"),
     }
@@ -128,7 +144,11 @@ fn value(value: Value) -> ToolResult {
 }
 
 fn failure(code: &'static str, message: &str) -> ToolError {
-    ToolError { code, message: message.into(), details: None }
+    ToolError {
+        code,
+        message: message.into(),
+        details: None,
+    }
 }
 
 fn specs(owner: &Owner) -> Vec<ToolSpec> {
@@ -136,17 +156,42 @@ fn specs(owner: &Owner) -> Vec<ToolSpec> {
         let parameters = json!({ "type": "object", "properties": properties, "required": required });
         ToolSpec::new(owner.clone(), name, description, parameters)
     };
-    let mut lie = tool("lie", "Declares one thing and returns another", json!({}), json!([]));
+    let mut lie = tool(
+        "lie",
+        "Declares one thing and returns another",
+        json!({}),
+        json!([]),
+    );
     lie.output_schema =
         Some(json!({ "type": "object", "properties": { "ok": { "type": "boolean" } }, "required": ["ok"] }));
     vec![
         tool("echo", "Gives back its argument", json!({ "x": {} }), json!([])),
-        tool("slow", "Answers after a while", json!({ "ms": { "type": "integer" }, "v": {} }), json!(["ms"])),
+        tool(
+            "slow",
+            "Answers after a while",
+            json!({ "ms": { "type": "integer" }, "v": {} }),
+            json!(["ms"]),
+        ),
         tool("never", "Never answers", json!({}), json!([])),
-        tool("fail", "Fails in several ways", json!({ "kind": { "type": "string" } }), json!(["kind"])),
-        tool("bump", "Counts on the server", json!({ "key": { "type": "string" } }), json!(["key"])),
+        tool(
+            "fail",
+            "Fails in several ways",
+            json!({ "kind": { "type": "string" } }),
+            json!(["kind"]),
+        ),
+        tool(
+            "bump",
+            "Counts on the server",
+            json!({ "key": { "type": "string" } }),
+            json!(["key"]),
+        ),
         tool("mixed", "Text, image and structure", json!({}), json!([])),
-        tool("deep", "Returns nested arrays", json!({ "levels": { "type": "integer" } }), json!(["levels"])),
+        tool(
+            "deep",
+            "Returns nested arrays",
+            json!({ "levels": { "type": "integer" } }),
+            json!(["levels"]),
+        ),
         lie,
     ]
 }
@@ -154,7 +199,9 @@ fn specs(owner: &Owner) -> Vec<ToolSpec> {
 /// One engine for the whole test binary: compiling the guest takes a while.
 fn engine() -> Codecell {
     static ENGINE: OnceLock<Codecell> = OnceLock::new();
-    ENGINE.get_or_init(|| Codecell::new(EngineOptions::default()).unwrap()).clone()
+    ENGINE
+        .get_or_init(|| Codecell::new(EngineOptions::default()).unwrap())
+        .clone()
 }
 
 /// Somebody who sits in front of the tools.
@@ -176,17 +223,29 @@ impl Bench {
         let mut app = specs(&Owner::Client("app".into()));
         app.retain(|tool| tool.name == "lie");
         tools.extend(app);
-        let server = ServerInfo { resources: true, prompts: true, ..ServerInfo::ready("Fixture Server") };
+        let server = ServerInfo {
+            resources: true,
+            prompts: true,
+            ..ServerInfo::ready("Fixture Server")
+        };
         let counters = Arc::<Counters>::default();
         let executor = Arc::new(Fixture(Arc::clone(&counters)));
         let context = RunContext {
-            scope: Scope { agent: "agent".into(), session: "session".into(), run: "run".into() },
+            scope: Scope {
+                agent: "agent".into(),
+                session: "session".into(),
+                run: "run".into(),
+            },
             surface: Arc::new(Surface::new(tools, vec![server], executor)),
             settings,
             cancel: Default::default(),
             observer: Arc::new(Unobserved),
         };
-        Self { codecell: engine(), counters, context }
+        Self {
+            codecell: engine(),
+            counters,
+            context,
+        }
     }
 
     /// Runs a JavaScript cell.
@@ -200,11 +259,17 @@ impl Bench {
 
     /// The result as text, in which no number was rounded.
     pub(crate) async fn exec_text(&self, arguments: Value) -> String {
-        self.codecell.exec(&arguments, self.context.clone()).await.to_json_text()
+        self.codecell
+            .exec(&arguments, self.context.clone())
+            .await
+            .to_json_text()
     }
 
     pub(crate) async fn wait(&self, run_id: &Value) -> Value {
-        let result = self.codecell.wait(&json!({ "runId": run_id }), self.context.clone()).await;
+        let result = self
+            .codecell
+            .wait(&json!({ "runId": run_id }), self.context.clone())
+            .await;
         serde_json::from_str(&result.to_json_text()).unwrap()
     }
 

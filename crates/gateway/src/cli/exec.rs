@@ -115,7 +115,8 @@ async fn run_cell(
     stop: &CancellationToken,
 ) -> CellResult {
     // Loading the engine and connecting to the servers take their time together.
-    stop.run_until_cancelled(async { tokio::join!(app.await_all_servers(), app.engine()) }).await;
+    stop.run_until_cancelled(async { tokio::join!(app.await_all_servers(), app.engine()) })
+        .await;
     let mut settings = app.settings;
     settings.timeout = timeout.unwrap_or(settings.timeout);
     let scope = connection_scope("exec");

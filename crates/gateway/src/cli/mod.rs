@@ -31,7 +31,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    log_to_stderr();
+    log_to_stderr(default_log(&cli.command));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&anyhow::Error::from(error).context("cannot start the async runtime")),
@@ -83,12 +83,19 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Standard output carries results and the protocol, so every log line goes to standard error.
-fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env("CODECELL_LOG").unwrap_or_else(|_| {
+/// What is logged unless `CODECELL_LOG` says otherwise.
+fn default_log(command: &Command) -> &'static str {
+    match command {
+        // They show the state of every server themselves.
+        Command::Tools(_) | Command::Doctor(_) | Command::Demo => "error",
         // rmcp reports the ordinary end of a connection, and every cancelled request, as something to look at.
-        EnvFilter::new("warn,rmcp=error")
-    });
+        _ => "warn,rmcp=error",
+    }
+}
+
+/// Standard output carries results and the protocol, so every log line goes to standard error.
+fn log_to_stderr(default: &str) {
+    let filter = EnvFilter::try_from_env("CODECELL_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

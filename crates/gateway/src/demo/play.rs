@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use codecell::{
-    BoxFuture, CallOutcome, Json, McpRequest, NestedCall, Observer, RunContext, Surface,
-    ToolCall, ToolError, ToolExecutor, ToolResult,
+    BoxFuture, CallOutcome, Json, McpRequest, NestedCall, Observer, RunContext, Surface, ToolCall, ToolError,
+    ToolExecutor, ToolResult,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

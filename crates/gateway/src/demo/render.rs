@@ -46,7 +46,7 @@ pub(super) fn opening(tools: usize, lists: Tally, paint: Paint) -> String {
     let text = format!(
         "A small shop runs as an MCP server beside this program, with {tools} tools. A model without code mode gets \
          all of them in every request: {} tokens. Behind Codecell it gets exec, wait and the one tool that \
-         returns a picture: {} tokens, however many servers are added. Three programs show what it does with them.",
+         returns a picture: {} tokens, and hardly more for a hundred servers. Three programs show what it does with them.",
         thousands(lists.direct),
         thousands(lists.codecell)
     );
@@ -178,16 +178,23 @@ fn leg_text(leg: &Leg, paint: Paint) -> String {
 }
 
 fn printed(output: &[Output], paint: Paint) -> String {
-    output
-        .iter()
-        .map(|entry| {
-            let text = match entry {
-                Output::Text { text } => text.clone(),
-                Output::Json { value } => value.to_string(),
-            };
-            format!("  {} {}\n", paint.dim("printed"), one_line(&text, WIDTH - 10))
-        })
-        .collect()
+    let mut out = String::new();
+    for entry in output {
+        let text = match entry {
+            Output::Text { text } => text.clone(),
+            Output::Json { value } => value.to_string(),
+        };
+        if text.contains('\n') {
+            out.push_str(&format!("  {}\n{}", paint.dim("printed"), indented(&text)));
+        } else {
+            out.push_str(&format!(
+                "  {} {}\n",
+                paint.dim("printed"),
+                one_line(&text, WIDTH - 10)
+            ));
+        }
+    }
+    out
 }
 
 pub(super) fn closing(lists: Tally, task: Tally, all_as_expected: bool, paint: Paint) -> String {
@@ -221,9 +228,7 @@ pub(super) fn closing(lists: Tally, task: Tally, all_as_expected: bool, paint: P
         "with Codecell",
         row("tool list, in every request", lists),
         row("the three tasks, written and read", task),
-        paint.dim(
-            "  Every call and result counted once; without code mode they are read again on each turn.\n"
-        ),
+        paint.dim("  Each call and result is counted once; one by one, every turn reads them again.\n"),
     )
 }
 

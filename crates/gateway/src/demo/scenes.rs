@@ -1,7 +1,7 @@
 //! The three programs, as a model would write them.
 use std::time::Duration;
 
-use codecell::CellResult;
+use codecell::{CellResult, Output};
 use serde_json::Value;
 
 use super::render::Leg;
@@ -27,15 +27,17 @@ pub(super) const SCENES: [Scene; 3] = [
         language: "javascript",
         program: r#"const hits = await MCP.$search("orders of a customer", { limit: 3 });
 const file = await API.read("mcp/shop.d.ts");
-const line = file.split("\n").find((line) => line.includes("function listOrders("));
-return { hits: hits.map((hit) => hit.path), declaration: line.trim().slice(0, 120) };"#,
+const lines = file.split("\n");
+const start = lines.findIndex((line) => line.includes(" listOrders("));
+text(lines.slice(start, start + 5).join("\n"));
+return hits.map((hit) => hit.path);"#,
         timeout: Duration::from_secs(10),
         expectation: finds_tools,
     },
     Scene {
         title: "Join data from many calls",
         introduction: "\"What can we not deliver?\" One program reads every open order, asks for the stock of every \
-            product in them at the same time, and returns four short lines. The orders themselves never \
+            product in them at the same time, and returns a few lines. The orders themselves never \
             reach the model.",
         language: "typescript",
         program: r#"type Line = { sku: string; quantity: number };
@@ -45,20 +47,27 @@ const answers = await Promise.all([
   MCP.shop.listOrders({ status: "placed" }),
   MCP.shop.listOrders({ status: "packed" }),
 ]);
-const open: Order[] = answers.flatMap((answer) => answer.structuredContent.orders);
+const open: Order[] = answers.flatMap(
+  (answer) => answer.structuredContent.orders,
+);
 
 const wanted = new Map<string, number>();
 for (const line of open.flatMap((order) => order.lines)) {
   wanted.set(line.sku, (wanted.get(line.sku) ?? 0) + line.quantity);
 }
-const stock = await Promise.all([...wanted.keys()].map((sku) => MCP.shop.stockLevel({ sku })));
+const stock = await Promise.all(
+  [...wanted.keys()].map((sku) => MCP.shop.stockLevel({ sku })),
+);
 
 const short = stock
   .map((answer) => answer.structuredContent)
-  .map(({ sku, onHand, restockOn }) => ({ sku, missing: wanted.get(sku)! - onHand, restockOn }))
+  .map(({ sku, onHand }) => ({ sku, missing: wanted.get(sku)! - onHand }))
   .filter((row) => row.missing > 0)
   .sort((a, b) => b.missing - a.missing);
-return { openOrders: open.length, short: short.slice(0, 4) };"#,
+return {
+  openOrders: open.length,
+  short: short.slice(0, 4).map((row) => `${row.missing} x ${row.sku}`),
+};"#,
         timeout: Duration::from_secs(10),
         expectation: joins_data,
     },
@@ -88,15 +97,21 @@ fn value(legs: &[Leg]) -> Option<Value> {
 }
 
 fn finds_tools(legs: &[Leg]) -> bool {
-    let found = value(legs).and_then(|value| {
-        let hits = value
-            .get("hits")?
-            .as_array()?
-            .iter()
-            .any(|hit| hit == "MCP.shop.listOrders");
-        Some(hits && value.get("declaration")?.as_str()?.contains("listOrders"))
-    });
-    legs.len() == 1 && found == Some(true)
+    let [
+        Leg {
+            result: CellResult::Completed { value, output, .. },
+            calls,
+            ..
+        },
+    ] = legs
+    else {
+        return false;
+    };
+    let hits: Vec<String> = value.read().unwrap_or_default();
+    let declared = output
+        .iter()
+        .any(|entry| matches!(entry, Output::Text { text } if text.contains("customer_id?")));
+    calls.is_empty() && hits.iter().any(|hit| hit == "MCP.shop.listOrders") && declared
 }
 
 fn joins_data(legs: &[Leg]) -> bool {

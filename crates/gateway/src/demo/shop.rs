@@ -217,7 +217,22 @@ mod tests {
 
     #[test]
     fn the_shop_is_the_same_in_every_process() {
-        assert_eq!(order(0, false), Some(json!({})));
+        assert_eq!(
+            order(0, false),
+            Some(json!({
+                "id": "o-1001",
+                "customerId": "c-10",
+                "status": "placed",
+                "placedOn": "2026-01-07",
+                "lines": [
+                    { "sku": "MUG-RED", "quantity": 4, "unitPriceCents": 1490 },
+                    { "sku": "BEAN-DEC", "quantity": 1, "unitPriceCents": 2690 },
+                    { "sku": "POT-6", "quantity": 2, "unitPriceCents": 3490 },
+                ],
+                "totalCents": 15630,
+                "trackingCode": null,
+            }))
+        );
     }
 
     #[test]

@@ -255,7 +255,11 @@ struct ListChanges {
 
 impl ListChanges {
     fn of(app: &Arc<App>) -> Self {
-        Self { generation: app.upstreams.watch(), known: app.direct_tools(), app: Arc::clone(app) }
+        Self {
+            generation: app.upstreams.watch(),
+            known: app.direct_tools(),
+            app: Arc::clone(app),
+        }
     }
 
     /// True when the list has changed, false when it cannot any more.

@@ -243,7 +243,7 @@ mod tests {
 
     /// Feeds `input` to a fresh connection; the methods of the messages that came through, and what was answered.
     async fn talk(input: &[u8]) -> (Vec<String>, String) {
-        let (client, server) = tokio::io::duplex(64);
+        let (client, server) = tokio::io::duplex(4096);
         let (server_read, _server_write) = tokio::io::split(server);
         let (_client_read, mut client_write) = tokio::io::split(client);
         let mut stdio = Stdio::new(server_read, Vec::new());

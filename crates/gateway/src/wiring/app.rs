@@ -14,7 +14,9 @@ use uuid::Uuid;
 use super::direct::{DirectNames, DirectTool};
 use super::executor::UpstreamTools;
 use crate::config::{CodeModeSettings, Config, DirectOnly, ServerConfig, Switch};
-use crate::upstream::{CallOptions, Progress, Snapshot, ToolDump, UpstreamOptions, Upstreams, WaitFor};
+use crate::upstream::{
+    CallOptions, Progress, ServerSnapshot, Snapshot, State, ToolDump, UpstreamOptions, Upstreams, WaitFor,
+};
 
 /// How long the first cell of a long-lived door waits for servers whose tools nobody has seen yet.
 const UNKNOWN_SERVERS_WAIT: Duration = Duration::from_secs(5);
@@ -64,7 +66,11 @@ impl App {
     pub(crate) fn start(config: Config, options: UpstreamOptions) -> Self {
         let list_can_change =
             config.code_mode.enabled == Switch::Off || config.servers.iter().any(has_direct_only);
-        let reserved: &[&str] = if config.code_mode.enabled == Switch::Off { &[] } else { &["exec", "wait"] };
+        let reserved: &[&str] = if config.code_mode.enabled == Switch::Off {
+            &[]
+        } else {
+            &["exec", "wait"]
+        };
         Self {
             engine: OnceCell::new(),
             settings: settings(&config.code_mode),
@@ -111,11 +117,19 @@ impl App {
             ];
             for (kind, descriptor) in own {
                 let listing = serde_json::to_value(&descriptor).unwrap_or_default();
-                visible.push(VisibleTool { name: descriptor.name.into(), listing, kind });
+                visible.push(VisibleTool {
+                    name: descriptor.name.into(),
+                    listing,
+                    kind,
+                });
             }
         }
         visible.extend(self.direct_of(&snapshot));
-        View { surface, visible, snapshot }
+        View {
+            surface,
+            visible,
+            snapshot,
+        }
     }
 
     /// The upstream tools that the model sees now.
@@ -125,7 +139,10 @@ impl App {
 
     fn direct_of(&self, snapshot: &Snapshot) -> Vec<VisibleTool> {
         let wanted = |tool: &ToolDump| tool.direct_only || !self.has_code_mode();
-        self.names.lock().unwrap_or_else(PoisonError::into_inner).list(snapshot, wanted)
+        self.names
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .list(snapshot, wanted)
     }
 
     /// Waits until every server whose tools were never seen is ready or has failed, but not for long.
@@ -314,16 +331,26 @@ fn server_infos(snapshot: &Snapshot) -> Vec<ServerInfo> {
     snapshot
         .servers
         .iter()
+        .filter(|server| server.state != State::Disabled)
         .map(|server| ServerInfo {
             name: server.name.clone(),
             resources: server.has_resources,
             prompts: server.has_prompts,
             instructions: server.instructions.as_deref().map(str::to_owned),
-            state: if server.stale {
-                "stale".to_owned()
-            } else {
-                server.state.label().to_owned()
-            },
+            state: state_in_cells(server),
         })
         .collect()
+}
+
+/// What a cell is told of a server's state: the reason too, because its author may be able to help.
+fn state_in_cells(server: &ServerSnapshot) -> String {
+    let label = server.state.label();
+    match &server.state {
+        _ if server.stale => "stale".to_owned(),
+        State::Failed { reason } | State::NeedsAuth { reason } | State::Restarting { reason } => {
+            format!("{label}: {reason}")
+        }
+        State::Connecting => format!("{label}, try again shortly"),
+        _ => label.to_owned(),
+    }
 }

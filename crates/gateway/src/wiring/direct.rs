@@ -1,7 +1,6 @@
 //! Tools that the model sees although they belong to an upstream server.
 use std::collections::{BTreeMap, BTreeSet};
 
-
 use super::app::{VisibleKind, VisibleTool};
 use crate::upstream::{Snapshot, ToolDump};
 
@@ -27,7 +26,10 @@ pub(super) struct DirectNames {
 impl DirectNames {
     /// No names yet, and none of `reserved` ever.
     pub(super) fn new(reserved: &[&str]) -> Self {
-        Self { given: BTreeMap::new(), taken: reserved.iter().map(|&name| name.to_owned()).collect() }
+        Self {
+            given: BTreeMap::new(),
+            taken: reserved.iter().map(|&name| name.to_owned()).collect(),
+        }
     }
 
     /// A tool keeps its own name unless that is taken; then the server's name goes before it, and after that a
@@ -44,10 +46,17 @@ impl DirectNames {
     }
 
     /// The tools that `wanted` picks, in the order of the configuration and of their servers' lists.
-    pub(super) fn list(&mut self, snapshot: &Snapshot, wanted: impl Fn(&ToolDump) -> bool) -> Vec<VisibleTool> {
+    pub(super) fn list(
+        &mut self,
+        snapshot: &Snapshot,
+        wanted: impl Fn(&ToolDump) -> bool,
+    ) -> Vec<VisibleTool> {
         let servers = snapshot.servers.iter();
         let tools = servers.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
-        tools.filter(|(_, tool)| wanted(tool)).map(|(server, tool)| self.visible(&server.name, tool)).collect()
+        tools
+            .filter(|(_, tool)| wanted(tool))
+            .map(|(server, tool)| self.visible(&server.name, tool))
+            .collect()
     }
 
     fn visible(&mut self, server: &str, tool: &ToolDump) -> VisibleTool {
@@ -63,7 +72,11 @@ impl DirectNames {
             tool: tool.name.clone(),
             read_only: tool.says_read_only(),
         };
-        VisibleTool { name, listing, kind: VisibleKind::Direct(target) }
+        VisibleTool {
+            name,
+            listing,
+            kind: VisibleKind::Direct(target),
+        }
     }
 }
 
@@ -123,8 +136,9 @@ mod tests {
     #[test]
     fn long_names_stay_distinct_and_short() {
         let mut names = DirectNames::new(&[]);
-        let given: std::collections::BTreeSet<String> =
-            (0..20).map(|number| names.of(&format!("server {number}"), &"x".repeat(200))).collect();
+        let given: std::collections::BTreeSet<String> = (0..20)
+            .map(|number| names.of(&format!("server {number}"), &"x".repeat(200)))
+            .collect();
         assert_eq!(given.len(), 20);
         assert!(given.iter().all(|name| name.len() <= 64));
     }

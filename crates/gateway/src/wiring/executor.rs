@@ -76,12 +76,17 @@ struct Parts<'a> {
 }
 
 fn read_result(result: Box<RawValue>) -> Result<ToolResult, ToolError> {
+    let bad = |reason: String| ToolError {
+        code: "bad_result",
+        message: format!("the tool's result is not an object of MCP's shape: {reason}"),
+        details: None,
+    };
+    // A sequence would be read as well, its elements taken for the fields.
+    if !result.get().trim_start().starts_with('{') {
+        return Err(bad("it is no object".into()));
+    }
     let (value, is_error) = {
-        let parts: Parts<'_> = serde_json::from_str(result.get()).map_err(|error| ToolError {
-            code: "bad_result",
-            message: format!("the tool's result is not an object of MCP's shape: {error}"),
-            details: None,
-        })?;
+        let parts: Parts<'_> = serde_json::from_str(result.get()).map_err(|error| bad(error.to_string()))?;
         let value = parts.structured_content.map(|value| Json::from(value.to_owned()));
         // A server that says `"isError": "true"` means it, odd as it is.
         let is_error = parts

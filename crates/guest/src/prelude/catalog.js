@@ -155,6 +155,25 @@
     return close(object, label);
   };
 
+  // The object of a server whose tools nobody knows: any of them can be tried, and the host says why none answers.
+  // Names that the language asks for on its own are no tools.
+  const notTools = {
+    __proto__: null, then: 1, toJSON: 1, toString: 1, toLocaleString: 1, valueOf: 1, constructor: 1, hasOwnProperty: 1,
+    isPrototypeOf: 1, propertyIsEnumerable: 1,
+  };
+  const unready = (object, path) => new Proxy_(object, {
+    __proto__: null,
+    get: (target, key) => {
+      if (typeof key !== 'string' || key in target) return target[key];
+      if (key in notTools || key === '__proto__') return undefined;
+      return method(path, key, () => object);
+    },
+    set: () => false,
+    defineProperty: () => false,
+    deleteProperty: () => false,
+    setPrototypeOf: () => false,
+  });
+
   // What starts with `$` is not listed: the keys of `MCP` are servers, those of a server its tools and groups.
   const server = (name) => {
     const info = ask({ __proto__: null, op: 'mcp.server', server: name });
@@ -171,13 +190,14 @@
       const inner = ['MCP', name, key];
       define(object, key, methods(inner, names, `MCP.${name}.${key}`), true);
     };
-    if (info.resources) group('resources', ['list', 'read']);
-    if (info.prompts) group('prompts', ['list', 'get']);
+    if (info.resources || info.unready) group('resources', ['list', 'read']);
+    if (info.prompts || info.unready) group('prompts', ['list', 'get']);
     for (let i = 0; i < info.methods.length; i++) {
       const key = info.methods[i];
       if (!(key in object)) define(object, key, method(path, key, () => object), true);
     }
-    return close(object, `MCP.${name}`);
+    close(object, `MCP.${name}`);
+    return info.unready ? unready(object, path) : object;
   };
 
   const servers = lazily(() => {

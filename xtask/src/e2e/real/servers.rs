@@ -216,7 +216,7 @@ fn inspection(room: &Room, tools: &Tools) -> Result<()> {
     let (_, servers) = workspace(room, tools)?;
     let config = room.config(&json!(true), &servers)?;
     for (arguments, words) in [
-        (&["tools", "commit"][..], "git_commit"),
+        (&["tools", "commit"][..], "gitCommit"),
         (&["doctor"], "filesystem"),
         (&["decls", "everything"], "getSum"),
     ] {
