@@ -164,7 +164,8 @@ fn members_are_what_the_guest_needs_for_a_lazy_object() {
             server_name: "my-docs".into(),
             methods: vec!["read".into()],
             resources: true,
-            prompts: false
+            prompts: false,
+            unready: false,
         }
     );
     assert_eq!(
@@ -178,6 +179,24 @@ fn members_are_what_the_guest_needs_for_a_lazy_object() {
         .map(|server| (server.identifier, server.server_name, server.tool_count))
         .collect();
     assert_eq!(servers, [("github", "github", 2), ("myDocs", "my-docs", 1)]);
+}
+
+#[test]
+fn a_server_that_is_not_there_says_so_under_any_name() {
+    let down = ServerInfo {
+        state: "failed: exited with status 3".into(),
+        ..ServerInfo::ready("down")
+    };
+    let (_, mcp) = namespace(vec![tool("up", "go", "")], vec![ServerInfo::ready("up"), down]);
+    assert!(mcp.members("down").unwrap().unready);
+    let says = "MCP server `down` is not available: failed: exited with status 3";
+    for path in [["down", "anything"].as_slice(), &["down", "resources", "list"]] {
+        assert_eq!(mcp.resolve(path).unwrap_err().to_string(), says);
+    }
+    assert_eq!(mcp.unavailable("mcp:down:anything").unwrap().to_string(), says);
+    for other in ["mcp:up:anything", "mcp:downtown:go", "openclaw:core:down"] {
+        assert_eq!(mcp.unavailable(other), None, "{other}");
+    }
 }
 
 #[test]

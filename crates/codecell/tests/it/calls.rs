@@ -46,6 +46,29 @@ async fn failures_are_plain_errors_that_a_program_can_catch() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_not_there_is_named_with_its_reason() {
+    let bench = Bench::new();
+    for call in [
+        "MCP.broken.anything({})",
+        "tools.callValue('mcp:Broken:anything')",
+        "MCP.broken.prompts.list()",
+    ] {
+        let code = format!("try {{ await {call} }} catch (e) {{ return [e.code, e.message] }}");
+        let expected = json!([
+            "unavailable",
+            "MCP server `Broken` is not available: failed: exited with status 3"
+        ]);
+        assert_eq!(bench.value(&code).await, expected, "{call}");
+    }
+    let harmless =
+        "return [await MCP.broken === MCP.broken, JSON.stringify(MCP.broken) !== undefined, `${MCP.broken}`]";
+    assert_eq!(
+        bench.value(harmless).await,
+        json!([true, true, "[object MCP.broken]"])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_argument_that_cannot_cross_fails_at_the_call_and_reaches_no_tool() {
     let bench = Bench::new();
     let cases = [

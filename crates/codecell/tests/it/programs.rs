@@ -11,6 +11,8 @@ async fn programs_return_what_they_return() {
         "mcp/index.d.ts",
         "mcp/fixtureServer.d.ts",
         "mcp/fixtureServer.schema.json",
+        "mcp/broken.d.ts",
+        "mcp/broken.schema.json",
     ];
     let cases: &[(&str, Value)] = &[
         ("return 1+1", json!(2)),
@@ -44,7 +46,7 @@ async fn programs_return_what_they_return() {
             "return (await MCP.fixtureServer.echo({x: 5})).structuredContent",
             json!(5),
         ),
-        ("return Object.keys(MCP)", json!(["fixtureServer"])),
+        ("return Object.keys(MCP)", json!(["fixtureServer", "broken"])),
         (
             "return 'echo' in MCP.fixtureServer && typeof MCP.fixtureServer.nope",
             json!("undefined"),

@@ -212,7 +212,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Core tools, and the same again on an MCP server called `Fixture Server`.
+    /// Core tools, the same again on an MCP server called `Fixture Server`, and a server that did not start.
     pub(crate) fn new() -> Self {
         Self::with(Settings::default())
     }
@@ -228,6 +228,10 @@ impl Bench {
             prompts: true,
             ..ServerInfo::ready("Fixture Server")
         };
+        let broken = ServerInfo {
+            state: "failed: exited with status 3".into(),
+            ..ServerInfo::ready("Broken")
+        };
         let counters = Arc::<Counters>::default();
         let executor = Arc::new(Fixture(Arc::clone(&counters)));
         let context = RunContext {
@@ -236,7 +240,7 @@ impl Bench {
                 session: "session".into(),
                 run: "run".into(),
             },
-            surface: Arc::new(Surface::new(tools, vec![server], executor)),
+            surface: Arc::new(Surface::new(tools, vec![server, broken], executor)),
             settings,
             cancel: Default::default(),
             observer: Arc::new(Unobserved),
