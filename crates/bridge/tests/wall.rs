@@ -1,6 +1,6 @@
 //! How a wall drives a guest. The guest is a script, so that the loop is tested without an engine; time is the
 //! runtime's own and stands still unless everybody waits.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,4 @@
 //! What a whole process may hold. Alone in its binary, because it counts every VM and every suspended run.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
 //! What the store promises to whoever parks and resumes runs.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::time::{Duration, Instant};
 
