@@ -75,7 +75,7 @@ pub(crate) fn check() -> Result<()> {
     );
     let mut tests = cargo();
     tests
-        .args(["test", "--quiet", "-p", "codecell-guest-runtime"])
+        .args(["test", "--quiet", "--workspace", "--test", "guest"])
         .env("CODECELL_GUEST_WASM", &built);
     run(&mut tests, "the guest's tests with the rebuilt guest")
 }
@@ -94,21 +94,17 @@ fn build_into_scratch(places: &Places) -> Result<PathBuf> {
         .scratch
         .join("wasm32-unknown-unknown/release/codecell_guest.wasm");
     let booted = places.scratch.join("booted.wasm");
-    let mut boot = cargo();
-    boot.args([
-        "run",
-        "--quiet",
-        "-p",
-        "codecell-guest-runtime",
-        "--example",
-        "preinit",
-        "--",
-    ])
-    .args([&linked, &booted]);
+    // The features of the whole workspace, here and for the tests: with those of one package alone everything heavy
+    // would be compiled a second time.
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--workspace", "--example", "preinit"]);
     if !places.artefact.exists() {
         // The example's own crate embeds a guest; any will do.
-        boot.env("CODECELL_GUEST_WASM", &linked);
+        build.env("CODECELL_GUEST_WASM", &linked);
     }
+    run(&mut build, "building what boots the guest")?;
+    let mut boot = Command::new(target_dir()?.join("debug/examples/preinit"));
+    boot.args([&linked, &booted]);
     run(&mut boot, "booting the guest")?;
 
     let optimised = places.scratch.join("guest.wasm");
