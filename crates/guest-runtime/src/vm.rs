@@ -18,6 +18,8 @@ pub struct Vm {
     engine: Engine,
     /// Absent while an entry runs, and for good once the VM has ended.
     body: Option<Body>,
+    /// The rejections nobody handled, as the last entry left them; absent while the program goes on.
+    unhandled: Option<String>,
 }
 
 /// What runs: instance and store, with the slot they occupy.
@@ -168,6 +170,7 @@ impl Vm {
         Self {
             engine,
             body: Some(body),
+            unhandled: None,
         }
     }
 
@@ -179,16 +182,23 @@ impl Vm {
         let stop = stop.clone();
         let running = self.engine.running();
         let task = self.engine.threads().spawn(async move {
-            let answer = body.enter(entry, input, &stop).await;
+            let text = body.enter(entry, input, &stop).await?;
+            // A program that has ended is asked for these next: asking here saves the way to this thread and back.
+            let unhandled = if matches!(entry, Entry::Unhandled) || wire::is_pending(&text) {
+                None
+            } else {
+                Some(body.enter(Entry::Unhandled, Vec::new(), &stop).await?)
+            };
             drop(running);
-            answer.map(|text| (body, text))
+            Ok::<_, Fault>((body, text, unhandled))
         });
         let guard = AbortOnDrop(task.abort_handle());
         let ended = task.await;
         drop(guard);
-        let (body, text) =
+        let (body, text, unhandled) =
             ended.map_err(|error| Fault::Engine(format!("the guest's thread ended: {error}")))??;
         self.body = Some(body);
+        self.unhandled = unhandled;
         Ok(text)
     }
 
@@ -232,7 +242,10 @@ impl Guest for Vm {
     }
 
     async fn unhandled(&mut self, stop: &Stop) -> Result<Vec<Thrown>, Fault> {
-        let text = self.run(Entry::Unhandled, Vec::new(), stop).await?;
+        let text = match self.unhandled.take() {
+            Some(text) => text,
+            None => self.run(Entry::Unhandled, Vec::new(), stop).await?,
+        };
         serde_json::from_str(&text).map_err(|error| Fault::Engine(error.to_string()))
     }
 }
