@@ -22,7 +22,7 @@ use crate::{
 /// Equal sets of tools make equal catalogs, in whatever order they were given.
 #[derive(Debug)]
 pub struct Catalog {
-    tools: Vec<Tool>,
+    tools: Vec<Arc<Tool>>,
     direct: Vec<ToolSpec>,
     notices: Vec<Notice>,
     by_id: HashMap<String, usize>,
@@ -105,7 +105,7 @@ impl Catalog {
         }
         let index = Index::build(&tools);
         Self {
-            tools,
+            tools: tools.into_iter().map(Arc::new).collect(),
             direct,
             notices,
             by_id,
@@ -148,13 +148,12 @@ impl Catalog {
 
     /// All tools: core, bundled plugins, external plugins, MCP, client; within those by owner and name.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.iter()
+        self.tools.iter().map(Arc::as_ref)
     }
 
     /// What a cell sees as `ALL_TOOLS`: every entry but MCP's, in catalog order.
     pub fn guest_entries(&self) -> impl Iterator<Item = &Entry> {
-        self.tools
-            .iter()
+        self.tools()
             .map(Tool::entry)
             .filter(|entry| Reach::Guest.sees(entry.source))
     }
@@ -162,7 +161,20 @@ impl Catalog {
     /// The tool with exactly this id, whatever its source.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Tool> {
-        self.by_id.get(id).and_then(|position| self.tools.get(*position))
+        self.by_id.get(id).and_then(|position| self.at(*position))
+    }
+
+    /// As [`get`](Self::get), to be kept beyond the catalog's life: a call outlives the list it was found in.
+    #[must_use]
+    pub fn shared(&self, id: &str) -> Option<Arc<Tool>> {
+        self.by_id
+            .get(id)
+            .and_then(|position| self.tools.get(*position))
+            .cloned()
+    }
+
+    fn at(&self, position: usize) -> Option<&Tool> {
+        self.tools.get(position).map(Arc::as_ref)
     }
 
     /// The tool meant by an exact id or, failing that, by a name only one visible tool has. Case matters.
@@ -196,7 +208,7 @@ impl Catalog {
             .get(asked)
             .into_iter()
             .flatten()
-            .filter_map(|position| self.tools.get(*position))
+            .filter_map(|position| self.at(*position))
             .partition(|tool| reach.sees(tool.entry().source));
         match (seen.as_slice(), unseen.as_slice(), reach) {
             ([tool], _, _) => Ok(tool),
@@ -214,7 +226,7 @@ impl Catalog {
     }
 
     fn unknown(&self, asked: &str, reach: Reach) -> LookupError {
-        let visible = self.tools.iter().filter(|tool| reach.sees(tool.entry().source));
+        let visible = self.tools().filter(|tool| reach.sees(tool.entry().source));
         LookupError::Unknown {
             asked: shortened(asked),
             nearest: nearest(asked, visible),
@@ -226,7 +238,7 @@ impl Catalog {
     pub fn by_callable_name(&self, name: &str) -> Option<&Tool> {
         self.by_callable
             .get(name)
-            .and_then(|position| self.tools.get(*position))
+            .and_then(|position| self.at(*position))
     }
 
     /// Every `tools.<name>`, sorted.
@@ -252,7 +264,7 @@ impl Catalog {
             tools: hits
                 .positions
                 .into_iter()
-                .filter_map(|position| self.tools.get(position))
+                .filter_map(|position| self.at(position))
                 .collect(),
             unmatched: hits.unmatched,
         }

@@ -21,6 +21,12 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// A tool outside any catalog, for one that is called directly.
+    #[must_use]
+    pub fn alone(spec: ToolSpec) -> Self {
+        Self::new(ToolId::new(&spec.owner, &spec.name), spec, Arc::default())
+    }
+
     pub(crate) fn new(id: ToolId, spec: ToolSpec, contracts: Arc<Contracts>) -> Self {
         Self {
             entry: Entry::of(id, &spec),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use codecell::{
-    BoxFuture, Codecell, EngineOptions, Json, McpRequest, Owner, RunContext, Scope, Settings, Surface,
+    BoxFuture, Caller, Codecell, EngineOptions, Owner, RunContext, Settings, Surface,
     ToolCall, ToolError, ToolExecutor, ToolResult, ToolSpec, Unobserved,
 };
 use serde_json::{Value, json};
@@ -18,18 +18,7 @@ struct Echo;
 
 impl ToolExecutor for Echo {
     fn execute(&self, call: ToolCall) -> BoxFuture<Result<ToolResult, ToolError>> {
-        let value = call.arguments;
-        Box::pin(async move {
-            Ok(ToolResult {
-                result: value.clone(),
-                value: Some(value),
-                is_error: false,
-            })
-        })
-    }
-
-    fn mcp_request(&self, _: McpRequest) -> BoxFuture<Result<Json, ToolError>> {
-        Box::pin(std::future::pending())
+        Box::pin(async move { Ok(ToolResult::of_value(call.arguments)) })
     }
 }
 
@@ -99,11 +88,7 @@ fn context(tools: usize) -> RunContext {
         )
     };
     RunContext {
-        scope: Scope {
-            agent: "a".into(),
-            session: "s".into(),
-            run: "r".into(),
-        },
+        caller: Caller::new("a", "s", "r"),
         surface: Arc::new(Surface::new(
             (0..tools).map(tool).collect(),
             Vec::new(),

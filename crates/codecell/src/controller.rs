@@ -8,13 +8,14 @@ use codecell_guest_runtime::{
     Engine, EngineError, EngineOptions, RestoreError, StartError, SuspendError, Vm, VmLimits,
 };
 use codecell_snapshot_store::{Lease, Parked, Scope, SnapshotStore, StoreLimits};
+use codecell_tools::{CallError, Caller, CellRequest, ParentCell};
 use codecell_ts_transform::{Language, PositionMap, Prepared, prepare};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::executor::Observer;
 use crate::nested::CellHost;
+use crate::observer::{CellLeg, Observer};
 use crate::report::{Failure, pending, warnings};
 use crate::request::{ExecRequest, run_id};
 use crate::result::{CellResult, ErrorCode, Sources, Telemetry, WaitReason};
@@ -48,15 +49,15 @@ struct Inner {
 /// For whom and with what a cell runs.
 #[derive(Clone)]
 pub struct RunContext {
-    /// Who may resume it.
-    pub scope: Scope,
+    /// On whose behalf. Agent, session and run together are the scope in which it can be resumed.
+    pub caller: Caller,
     /// What it can reach.
     pub surface: Arc<Surface>,
     /// What it may use.
     pub settings: Settings,
     /// Fires when the caller no longer wants the result.
     pub cancel: CancellationToken,
-    /// Watches its nested calls.
+    /// Watches it. Nested calls are told to the observer of `exec`, also when a later `wait` carries them on.
     pub observer: Arc<dyn Observer>,
 }
 
@@ -100,17 +101,35 @@ impl Codecell {
 
     /// Runs one cell until it ends, waits, or its time is up. `arguments` are those of the `exec` tool.
     pub async fn exec(&self, arguments: &Value, context: RunContext) -> CellResult {
-        let span = tracing::info_span!("cell", tool = "exec", session = %context.scope.session);
-        self.exec_cell(arguments, context).instrument(span).await
+        let span = tracing::info_span!("cell", tool = "exec", session = %context.caller.session);
+        let id = format!("cell_{}", uuid::Uuid::new_v4().simple());
+        let observer = Arc::clone(&context.observer);
+        let leg = CellLeg {
+            id: &id,
+            tool: "exec",
+            arguments,
+        };
+        observed(&*observer, &leg, self.exec_cell(&id, arguments, context))
+            .instrument(span)
+            .await
     }
 
     /// Continues a suspended cell. `arguments` are those of the `wait` tool.
     ///
-    /// The cell goes on with the surface and the settings it started with; of `context` only the scope and the
-    /// cancellation count.
+    /// The cell goes on with the surface, the settings and the observer it started with; of `context` only the scope
+    /// and the cancellation count, and its observer is told of this call itself.
     pub async fn wait(&self, arguments: &Value, context: RunContext) -> CellResult {
-        let span = tracing::info_span!("cell", tool = "wait", session = %context.scope.session);
-        self.wait_cell(arguments, context).instrument(span).await
+        let span = tracing::info_span!("cell", tool = "wait", session = %context.caller.session);
+        let id = format!("wait_{}", uuid::Uuid::new_v4().simple());
+        let observer = Arc::clone(&context.observer);
+        let leg = CellLeg {
+            id: &id,
+            tool: "wait",
+            arguments,
+        };
+        observed(&*observer, &leg, self.wait_cell(arguments, context))
+            .instrument(span)
+            .await
     }
 
     /// Ends every cell of a session: suspended ones are dropped with their calls, running ones are aborted.
@@ -144,25 +163,39 @@ impl Codecell {
         self.inner.engine.live_instances()
     }
 
-    async fn exec_cell(&self, arguments: &Value, context: RunContext) -> CellResult {
+    async fn exec_cell(&self, id: &str, arguments: &Value, context: RunContext) -> CellResult {
         let settings = context.settings.clamped();
+        let stop = stop(&settings, &context.cancel);
+        let caller = Arc::new(context.caller);
+        let rewritten = match before_cell(&context.surface, arguments, &caller, &stop.cancel).await {
+            Ok(rewritten) => rewritten,
+            Err(failure) => return refused(&context.surface, failure),
+        };
+        let arguments = rewritten.as_ref().unwrap_or(arguments);
+        let request = match ExecRequest::read(arguments, settings.languages) {
+            Ok(request) => request,
+            Err(refusal) => return refused(&context.surface, Failure::invalid(refusal)),
+        };
+        let cell = ParentCell {
+            id: id.to_owned(),
+            language: request.language.name(),
+            source: request.source.as_str().into(),
+        };
+        let scope = scope(&caller);
         let host = Arc::new(CellHost::new(
             Arc::clone(&context.surface),
             settings,
             context.observer,
+            caller,
+            cell,
         ));
         let mut run = Run {
-            scope: context.scope,
+            scope,
             surface: context.surface,
             settings,
             host,
             map: Arc::new(PositionMap::identity()),
             replay: Replay::Ordinary,
-        };
-        let stop = stop(&settings, &context.cancel);
-        let request = match ExecRequest::read(arguments, settings.languages) {
-            Ok(request) => request,
-            Err(refusal) => return run.refused(Failure::invalid(refusal)),
         };
         if request.restart_safe {
             run.replay = Replay::SafeOnly;
@@ -197,7 +230,7 @@ impl Codecell {
             Ok(id) => id,
             Err(refusal) => return refused(Failure::invalid(refusal)),
         };
-        let (lease, parked) = match self.inner.store.take(&context.scope, id, Instant::now()) {
+        let (lease, parked) = match self.inner.store.take(&scope(&context.caller), id, Instant::now()) {
             Ok(taken) => taken,
             Err(refusal) => return refused(Failure::invalid(refusal)),
         };
@@ -476,7 +509,51 @@ impl Run {
     }
 }
 
-/// A refusal of a `wait` that found no run.
+fn scope(caller: &Caller) -> Scope {
+    Scope {
+        agent: caller.agent.clone(),
+        session: caller.session.clone(),
+        run: caller.run.clone(),
+    }
+}
+
+/// Asks the hooks about the program; gives its arguments if they may have become others.
+async fn before_cell(
+    surface: &Surface,
+    arguments: &Value,
+    caller: &Arc<Caller>,
+    cancel: &CancellationToken,
+) -> Result<Option<Value>, Failure> {
+    if !surface.path().watches_cells() {
+        return Ok(None);
+    }
+    let request = CellRequest {
+        arguments: arguments.clone(),
+        language: arguments.get("language").and_then(Value::as_str),
+        caller: Arc::clone(caller),
+        cancel: cancel.clone(),
+    };
+    match surface.path().before_cell(request).await {
+        Ok(arguments) => Ok(Some(arguments)),
+        Err(CallError::Aborted) => Err(Failure::aborted()),
+        Err(error) => Err(Failure::invalid(error)),
+    }
+}
+
+/// Tells an observer of one `exec` or `wait`.
+async fn observed(
+    observer: &dyn Observer,
+    leg: &CellLeg<'_>,
+    work: impl Future<Output = CellResult>,
+) -> CellResult {
+    let start = Instant::now();
+    observer.leg_started(leg);
+    let result = work.await;
+    observer.leg_finished(leg, start.elapsed(), &result);
+    result
+}
+
+/// A refusal before there was a run.
 fn refused(surface: &Surface, failure: Failure) -> CellResult {
     CellResult::Failed {
         error: failure.error,

@@ -8,8 +8,8 @@
 //! use std::sync::Arc;
 //!
 //! use codecell::{
-//!     BoxFuture, Codecell, EngineOptions, Json, McpRequest, Owner, RunContext, Scope, Settings, Surface, ToolCall,
-//!     ToolError, ToolExecutor, ToolResult, ToolSpec, Unobserved,
+//!     BoxFuture, Caller, Codecell, EngineOptions, Owner, RunContext, Settings, Surface, ToolCall, ToolError,
+//!     ToolExecutor, ToolResult, ToolSpec, Unobserved,
 //! };
 //! use serde_json::json;
 //!
@@ -18,11 +18,7 @@
 //!
 //! impl ToolExecutor for Echo {
 //!     fn execute(&self, call: ToolCall) -> BoxFuture<Result<ToolResult, ToolError>> {
-//!         let value = call.arguments;
-//!         Box::pin(async move { Ok(ToolResult { result: value.clone(), value: Some(value), is_error: false }) })
-//!     }
-//!     fn mcp_request(&self, _: McpRequest) -> BoxFuture<Result<Json, ToolError>> {
-//!         Box::pin(async { Err(ToolError { code: "unavailable", message: "no servers".into(), details: None }) })
+//!         Box::pin(async move { Ok(ToolResult::of_value(call.arguments)) })
 //!     }
 //! }
 //!
@@ -31,7 +27,7 @@
 //! let codecell = Codecell::new(EngineOptions::default())?;
 //! let echo = ToolSpec::new(Owner::Core, "echo", "Gives back its argument", json!({ "type": "object" }));
 //! let run = RunContext {
-//!     scope: Scope { agent: "main".into(), session: "s1".into(), run: "r1".into() },
+//!     caller: Caller::new("main", "s1", "r1"),
 //!     surface: Arc::new(Surface::new(vec![echo], Vec::new(), Arc::new(Echo))),
 //!     settings: Settings::default(),
 //!     cancel: Default::default(),
@@ -44,9 +40,10 @@
 //! # Ok(())
 //! # }
 //! ```
+mod answer;
 mod controller;
-mod executor;
 mod nested;
+mod observer;
 mod query;
 mod report;
 mod request;
@@ -54,19 +51,20 @@ mod result;
 mod settings;
 mod surface;
 
-pub use codecell_bridge::{BoxFuture, Json, Output};
+pub use codecell_bridge::{Answer, BoxFuture, Json, Output};
 pub use codecell_catalog::{Catalog, Exposure, Owner, Reach, Replay, Tool, ToolId, ToolSpec};
 pub use codecell_guest_runtime::{EngineError, EngineOptions};
 pub use codecell_model_surface::{Languages, ToolDescriptor};
-pub use codecell_namespaces::{McpNamespace, ServerInfo};
-pub use codecell_snapshot_store::Scope;
+pub use codecell_namespaces::{McpNamespace, NamespaceRegistry, Registrations, ServerInfo};
+/// The execution path and what belongs to it: policy, hooks, approvals, tools of this process.
+pub use codecell_tools as tools;
+pub use codecell_tools::{
+    Caller, ExecutionPath, McpRequest, ToolCall, ToolError, ToolExecutor, ToolResult,
+};
 
 pub use crate::{
     controller::{Codecell, RunContext},
-    executor::{
-        CallOutcome, McpRequest, NestedCall, Observer, ToolCall, ToolError, ToolExecutor, ToolResult,
-        Unobserved,
-    },
+    observer::{CallEnd, CallOutcome, CellLeg, NestedCall, Observer, Unobserved},
     result::{CellResult, ErrorCode, Pending, Sources, Telemetry, WaitReason, Warning, WarningKind},
     settings::Settings,
     surface::Surface,

@@ -1,45 +1,90 @@
-//! Carries the calls of one cell: path to exact tool, check, execute, shape of the answer.
+//! Carries the calls of one cell: path to exact tool, execution path, shape of the answer.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::time::Instant;
 
-use codecell_bridge::{
-    Answer, BoxFuture, Call, Json, Notice, NoticeKind, Outcome, Request, Thrown, ToolHost,
-};
-use codecell_catalog::{LookupError, Reach, Replay, Tool};
-use codecell_namespaces::{PathError, Target};
-use serde_json::Value;
+use codecell_bridge::{Answer, BoxFuture, Call, Json, Notice, NoticeKind, Outcome, Request, Thrown, ToolHost};
+use codecell_catalog::{LookupError, Reach, Replay, Tool, ToolId};
+use codecell_namespaces::{OpenNamespaces, Target as McpTarget};
+use codecell_tools::{CallContext, Caller, McpRequest, ParentCell, Progress};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::executor::{CallOutcome, McpRequest, NestedCall, Observer, ToolCall, ToolError, ToolResult};
+use crate::answer::{
+    Carried, envelope, mcp_result, thrown_by_call, thrown_by_namespace, thrown_by_path, thrown_by_tool,
+    value_of,
+};
+use crate::observer::{CallEnd, CallOutcome, NestedCall, Observer};
 use crate::query::{Counted, Question};
 use crate::settings::Settings;
 use crate::surface::Surface;
-
-/// Largest argument of one call, as JSON text; beyond it upstream transports fail late and unclearly.
-const MAX_ARGUMENT_BYTES: usize = 4 << 20;
-
-/// Longest error text taken over from a tool.
-const MAX_TOOL_ERROR_CHARS: usize = 4_000;
 
 /// The host of one run's cells.
 pub(crate) struct CellHost {
     surface: Arc<Surface>,
     settings: Settings,
     observer: Arc<dyn Observer>,
+    caller: Arc<Caller>,
+    cell: Arc<ParentCell>,
+    namespaces: OpenNamespaces,
     searches: AtomicUsize,
     describes: AtomicUsize,
     span: tracing::Span,
 }
 
+/// What a request turned out to ask for.
+enum Target {
+    /// A tool, and which form its answer takes.
+    Tool {
+        tool: Arc<Tool>,
+        arguments: Option<Json>,
+        form: Form,
+    },
+    /// A request to an MCP server that is no tool call.
+    Mcp {
+        server: String,
+        method: &'static str,
+        params: Option<Json>,
+    },
+}
+
+/// What a program gets of a tool's answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The structured value.
+    Value,
+    /// `{ tool, result }`.
+    Envelope,
+    /// The result in MCP's shape.
+    Mcp,
+}
+
+impl Target {
+    fn tool_id(&self) -> Option<ToolId> {
+        match self {
+            Self::Tool { tool, .. } => Some(tool.id().clone()),
+            Self::Mcp { .. } => None,
+        }
+    }
+}
+
 impl CellHost {
-    pub(crate) fn new(surface: Arc<Surface>, settings: Settings, observer: Arc<dyn Observer>) -> Self {
+    pub(crate) fn new(
+        surface: Arc<Surface>,
+        settings: Settings,
+        observer: Arc<dyn Observer>,
+        caller: Arc<Caller>,
+        cell: ParentCell,
+    ) -> Self {
         Self {
+            // Created before the program runs, so that all its legs see the same.
+            namespaces: surface.open_namespaces(&caller),
             surface,
             settings,
             observer,
+            caller,
+            cell: Arc::new(cell),
             searches: AtomicUsize::new(0),
             describes: AtomicUsize::new(0),
             span: tracing::Span::current(),
@@ -54,55 +99,52 @@ impl CellHost {
         self.describes.load(Ordering::Relaxed)
     }
 
-    async fn carry(&self, call: &Call, cancel: CancellationToken) -> Result<Carried, Thrown> {
-        match &call.request {
-            Request::CallValue { target, args } => {
-                let tool = self.guest_tool(target)?;
-                let result = self.execute(tool, args.as_ref(), cancel).await?;
-                value_of(tool, result)
-            }
-            Request::Call { target, args } => {
-                let tool = self.guest_tool(target)?;
-                let result = self.execute(tool, args.as_ref(), cancel).await?;
-                envelope(tool, &result)
-            }
-            Request::Namespace { path, args } => self.namespace(path, args, cancel).await,
+    /// Finds out what is asked for, before anything happens.
+    fn target(&self, request: &Request) -> Result<Target, Thrown> {
+        let (target, args, form) = match request {
+            Request::CallValue { target, args } => (target, args, Form::Value),
+            Request::Call { target, args } => (target, args, Form::Envelope),
+            Request::Namespace { path, args } => return self.namespace(path, args),
             Request::Timer { .. } | Request::Yield { .. } => {
-                Err(Thrown::error("internal_error", "timers and yields are no calls"))
+                return Err(Thrown::error("internal_error", "timers and yields are no calls"));
             }
-        }
+        };
+        Ok(Target::Tool {
+            tool: self.guest_tool(target)?,
+            arguments: args.clone(),
+            form,
+        })
     }
 
-    fn guest_tool(&self, target: &str) -> Result<&Tool, Thrown> {
-        self.surface
-            .catalog()
-            .lookup(target.trim(), Reach::Guest)
-            .map_err(|error| {
-                let mut message = error.to_string();
-                if let LookupError::McpOnly { id } = &error
-                    && let Some(path) = self.surface.mcp().path_of(id.as_str())
-                {
-                    message = format!("`{id}` is an MCP tool: call `{path}({{ … }})`");
-                }
-                match self.surface.mcp().unavailable(target.trim()) {
-                    Some(unavailable) => thrown_by_path(&unavailable),
-                    None => Thrown::error("invalid_input", message),
-                }
-            })
+    fn guest_tool(&self, target: &str) -> Result<Arc<Tool>, Thrown> {
+        let found = self.surface.catalog().lookup(target.trim(), Reach::Guest);
+        let tool = found.map_err(|error| {
+            let mut message = error.to_string();
+            if let LookupError::McpOnly { id } = &error
+                && let Some(path) = self.surface.mcp().path_of(id.as_str())
+            {
+                message = format!("`{id}` is an MCP tool: call `{path}({{ … }})`");
+            }
+            match self.surface.mcp().unavailable(target.trim()) {
+                Some(unavailable) => thrown_by_path(&unavailable),
+                None => Thrown::error("invalid_input", message),
+            }
+        })?;
+        self.shared(tool.id())
     }
 
-    async fn namespace(
-        &self,
-        path: &[String],
-        args: &[Json],
-        cancel: CancellationToken,
-    ) -> Result<Carried, Thrown> {
-        let Some(("MCP", rest)) = path.split_first().map(|(global, rest)| (global.as_str(), rest)) else {
-            let name = path.join(".");
-            return Err(Thrown::error(
+    fn shared(&self, id: &ToolId) -> Result<Arc<Tool>, Thrown> {
+        self.surface.catalog().shared(id.as_str()).ok_or_else(|| {
+            Thrown::error(
                 "invalid_input",
-                format!("unknown code mode namespace: {name}"),
-            ));
+                format!("tool `{}` is not in this run's catalog", id.as_str()),
+            )
+        })
+    }
+
+    fn namespace(&self, path: &[String], args: &[Json]) -> Result<Target, Thrown> {
+        let Some(("MCP", rest)) = path.split_first().map(|(global, rest)| (global.as_str(), rest)) else {
+            return self.plugin_namespace(path, args);
         };
         let segments: Vec<&str> = rest.iter().map(String::as_str).collect();
         let target = self
@@ -110,85 +152,99 @@ impl CellHost {
             .mcp()
             .resolve(&segments)
             .map_err(|error| thrown_by_path(&error))?;
-        let argument = object_argument(args)?;
+        let argument = object_argument(args)?.cloned();
         let (server, method) = match target {
-            Target::Tool(id) => {
-                let tool = self.surface.catalog().get(id.as_str()).ok_or_else(|| {
-                    Thrown::error(
-                        "invalid_input",
-                        format!("tool `{}` is not in this run's catalog", id.as_str()),
-                    )
-                })?;
-                let result = self.execute(tool, argument, cancel).await?;
-                return Ok(mcp_result(tool, result));
+            McpTarget::Tool(id) => {
+                return Ok(Target::Tool {
+                    tool: self.shared(&id)?,
+                    arguments: argument,
+                    form: Form::Mcp,
+                });
             }
-            Target::ResourcesList { server } => (server, "resources/list"),
-            Target::ResourcesRead { server } => (server, "resources/read"),
-            Target::PromptsList { server } => (server, "prompts/list"),
-            Target::PromptsGet { server } => (server, "prompts/get"),
+            McpTarget::ResourcesList { server } => (server, "resources/list"),
+            McpTarget::ResourcesRead { server } => (server, "resources/read"),
+            McpTarget::PromptsList { server } => (server, "prompts/list"),
+            McpTarget::PromptsGet { server } => (server, "prompts/get"),
         };
-        let request = McpRequest {
+        Ok(Target::Mcp {
             server,
             method,
-            params: argument.cloned(),
-            cancel,
-        };
-        match self.surface.executor().mcp_request(request).await {
-            Ok(result) => Ok(Carried::plain(result)),
-            Err(error) => Err(thrown_by_tool(error)),
-        }
+            params: argument,
+        })
     }
 
-    /// Checks the argument, runs the tool, checks what came back.
-    async fn execute(
-        &self,
-        tool: &Tool,
-        args: Option<&Json>,
-        cancel: CancellationToken,
-    ) -> Result<ToolResult, Thrown> {
-        let arguments = match args {
-            None => empty_object(),
-            Some(args) if args.as_str() == "null" => empty_object(),
-            Some(args) => args.clone(),
-        };
-        if arguments.len() > MAX_ARGUMENT_BYTES {
-            return Err(Thrown {
-                name: "RangeError".into(),
-                message: format!(
-                    "the argument of `{}` is {} bytes of JSON; the limit is {MAX_ARGUMENT_BYTES}. Pass less, or pass \
-                     it in parts",
-                    tool.id().as_str(),
-                    arguments.len()
-                ),
-                code: Some("invalid_input".into()),
-                ..Thrown::default()
-            });
+    fn plugin_namespace(&self, path: &[String], args: &[Json]) -> Result<Target, Thrown> {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        let args: Vec<&str> = args.iter().map(Json::as_str).collect();
+        let (id, argument) = self
+            .namespaces
+            .resolve(&path, &args)
+            .map_err(|error| thrown_by_namespace(&error))?;
+        let argument = Json::parse(&argument)
+            .map_err(|error| Thrown::error("internal_error", format!("the argument is no JSON: {error}")))?;
+        Ok(Target::Tool {
+            tool: self.shared(&id)?,
+            arguments: Some(argument),
+            form: Form::Value,
+        })
+    }
+
+    /// Where the tool's own reports go: nowhere, unless somebody listens.
+    fn progress(&self, seen: &NestedCall) -> Progress {
+        if !self.observer.hears_progress() {
+            return Progress::default();
         }
-        let parsed: Value = arguments.read().map_err(|error| {
-            Thrown::error("invalid_input", format!("the argument cannot be read: {error}"))
-        })?;
-        tool.check_arguments(&parsed).map_err(|error| Thrown {
-            name: "TypeError".into(),
-            message: error.to_string(),
-            code: Some("invalid_input".into()),
-            ..Thrown::default()
-        })?;
-        tool.check_contract()
-            .map_err(|error| Thrown::error("invalid_contract", error.to_string()))?;
-        let spec = tool.spec();
-        let call = ToolCall {
-            tool: tool.id().clone(),
-            owner: spec.owner.clone(),
-            name: spec.name.clone(),
-            arguments,
-            read_only: says_read_only(spec.annotations.as_ref()),
-            cancel,
-        };
-        self.surface
-            .executor()
-            .execute(call)
-            .await
-            .map_err(thrown_by_tool)
+        let (observer, seen) = (Arc::clone(&self.observer), seen.clone());
+        Progress::to(Arc::new(move |message: String| {
+            observer.call_progress(&seen, &message);
+        }))
+    }
+
+    async fn carry(
+        &self,
+        target: Target,
+        seen: &NestedCall,
+        cancel: CancellationToken,
+    ) -> Result<Carried, Thrown> {
+        let path = self.surface.path();
+        match target {
+            Target::Tool {
+                tool,
+                arguments,
+                form,
+            } => {
+                let context = CallContext {
+                    caller: Arc::clone(&self.caller),
+                    cell: Some(Arc::clone(&self.cell)),
+                    number: seen.number,
+                    cancel,
+                    progress: self.progress(seen),
+                };
+                let delivered = path
+                    .call(&tool, arguments.as_ref(), context)
+                    .await
+                    .map_err(thrown_by_call)?;
+                match form {
+                    Form::Value => value_of(&tool, delivered),
+                    Form::Envelope => envelope(&tool, delivered),
+                    Form::Mcp => Ok(mcp_result(&tool, delivered)),
+                }
+            }
+            Target::Mcp {
+                server,
+                method,
+                params,
+            } => {
+                let request = McpRequest {
+                    server,
+                    method,
+                    params,
+                    cancel,
+                };
+                let result = path.mcp_request(request).await.map_err(thrown_by_tool)?;
+                Ok(Carried::plain(result))
+            }
+        }
     }
 }
 
@@ -200,7 +256,7 @@ impl ToolHost for CellHost {
             Counted::Describe => self.describes.fetch_add(1, Ordering::Relaxed),
             Counted::Nothing => 0,
         };
-        question.answer(&self.surface, &self.settings)
+        question.answer(&self.surface, &self.namespaces, &self.settings)
     }
 
     fn check_replay(&self, requests: &[&Request]) -> Result<(), String> {
@@ -232,17 +288,23 @@ impl ToolHost for CellHost {
     }
 
     fn call(self: Arc<Self>, call: Call, cancel: CancellationToken) -> BoxFuture<Outcome> {
-        let tool = call.request.target().unwrap_or_default();
-        let span = tracing::info_span!(parent: &self.span, "nested_call", tool = %tool, number = call.id.0);
-        let seen = NestedCall {
-            number: call.id.0,
-            tool,
-            arguments: first_argument(&call.request),
-        };
+        let spelled = call.request.target().unwrap_or_default();
+        let span = tracing::info_span!(parent: &self.span, "nested_call", tool = %spelled, number = call.id.0);
         let work = async move {
             let start = Instant::now();
+            let target = self.target(&call.request);
+            let seen = NestedCall {
+                number: call.id.0,
+                cell: self.cell.id.clone(),
+                tool: spelled,
+                id: target.as_ref().ok().and_then(Target::tool_id),
+                arguments: first_argument(&call.request),
+            };
             self.observer.call_started(&seen);
-            let carried = self.carry(&call, cancel).await;
+            let carried = match target {
+                Ok(target) => self.carry(target, &seen, cancel).await,
+                Err(thrown) => Err(thrown),
+            };
             let (outcome, end) = match carried {
                 Ok(Carried { value, warning }) => {
                     let tool_error = warning
@@ -259,94 +321,22 @@ impl ToolHost for CellHost {
                     } else {
                         CallOutcome::Ok
                     };
-                    (
-                        Outcome {
-                            answer: Answer::Ok(value),
-                            warning,
-                        },
-                        end,
-                    )
+                    let answer = Answer::Ok(value);
+                    (Outcome { answer, warning }, end)
                 }
                 Err(thrown) => (Answer::Error(thrown).into(), CallOutcome::Failed),
             };
             let took = start.elapsed();
             tracing::info!(outcome = ?end, took_us = took.as_micros(), "nested call ended");
-            self.observer.call_finished(&seen, took, end);
+            let end = CallEnd {
+                took,
+                outcome: end,
+                answer: &outcome.answer,
+            };
+            self.observer.call_finished(&seen, &end);
             outcome
         };
         Box::pin(work.instrument(span))
-    }
-}
-
-/// A value for the guest, and what to say of it.
-struct Carried {
-    value: Json,
-    warning: Option<(NoticeKind, String)>,
-}
-
-impl Carried {
-    fn plain(value: Json) -> Self {
-        Self { value, warning: None }
-    }
-}
-
-/// The structured value of a tool; a tool that says it failed throws.
-fn value_of(tool: &Tool, result: ToolResult) -> Result<Carried, Thrown> {
-    if result.is_error {
-        return Err(Thrown {
-            details: Some(result.result.clone()),
-            ..Thrown::error("tool_error", error_text(tool, &result.result))
-        });
-    }
-    let warning = check_contract(tool, result.value.as_ref())?;
-    Ok(Carried {
-        value: result.value.unwrap_or(result.result),
-        warning,
-    })
-}
-
-/// `{ tool, result }`, error results included.
-fn envelope(tool: &Tool, result: &ToolResult) -> Result<Carried, Thrown> {
-    let warning = if result.is_error {
-        Some((NoticeKind::ToolError, error_text(tool, &result.result)))
-    } else {
-        check_contract(tool, result.value.as_ref())?
-    };
-    let entry = serde_json::to_string(tool.entry())
-        .map_err(|error| Thrown::error("internal_error", error.to_string()))?;
-    let text = format!(r#"{{"tool":{entry},"result":{}}}"#, result.result);
-    let value = Json::parse(&text).map_err(|error| Thrown::error("internal_error", error.to_string()))?;
-    Ok(Carried { value, warning })
-}
-
-/// An MCP result as it came; MCP tools are never trusted, so a broken contract is only told.
-fn mcp_result(tool: &Tool, result: ToolResult) -> Carried {
-    let warning = if result.is_error {
-        Some((NoticeKind::ToolError, error_text(tool, &result.result)))
-    } else {
-        check_contract(tool, result.value.as_ref()).unwrap_or_default()
-    };
-    Carried {
-        value: result.result,
-        warning,
-    }
-}
-
-/// Checks a value against what its tool declares: a trusted tool fails, any other one is reported.
-fn check_contract(tool: &Tool, value: Option<&Json>) -> Result<Option<(NoticeKind, String)>, Thrown> {
-    if tool.spec().output_schema.is_none() {
-        return Ok(None);
-    }
-    let parsed = match value.map(Json::read::<Value>) {
-        Some(Ok(parsed)) => parsed,
-        Some(Err(_)) | None => Value::Null,
-    };
-    match tool.check_output(&parsed) {
-        Ok(()) => Ok(None),
-        Err(error) if tool.spec().owner.is_trusted() => {
-            Err(Thrown::error("output_contract", error.to_string()))
-        }
-        Err(error) => Ok(Some((NoticeKind::Contract, error.to_string()))),
     }
 }
 
@@ -362,56 +352,6 @@ fn object_argument(args: &[Json]) -> Result<Option<&Json>, Thrown> {
     }
 }
 
-/// What a tool that failed says of it: the text of its result, or the result.
-fn error_text(tool: &Tool, result: &Json) -> String {
-    #[derive(serde::Deserialize)]
-    struct Texts {
-        #[serde(default)]
-        content: Vec<Value>,
-    }
-    let texts: Vec<String> = result
-        .read::<Texts>()
-        .map(|result| {
-            result
-                .content
-                .iter()
-                .filter_map(|block| block.get("text")?.as_str().map(str::to_owned))
-                .collect()
-        })
-        .unwrap_or_default();
-    let said = if texts.is_empty() {
-        result.as_str().to_owned()
-    } else {
-        texts.join("\n")
-    };
-    bounded(format!("tool `{}` reported an error: {said}", tool.id().as_str()))
-}
-
-fn thrown_by_path(error: &PathError) -> Thrown {
-    let code = match error {
-        PathError::Unavailable { .. } => "unavailable",
-        _ => "invalid_input",
-    };
-    Thrown::error(code, error.to_string())
-}
-
-fn thrown_by_tool(error: ToolError) -> Thrown {
-    Thrown {
-        details: error.details,
-        ..Thrown::error(error.code, bounded(error.message))
-    }
-}
-
-/// Keeps the head of a text that somebody else wrote.
-fn bounded(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(MAX_TOOL_ERROR_CHARS) {
-        let left_out = text.len() - end;
-        text.truncate(end);
-        text.push_str(&format!("… ({left_out} bytes left out)"));
-    }
-    text
-}
-
 fn first_argument(request: &Request) -> Option<Json> {
     match request {
         Request::Call { args, .. } | Request::CallValue { args, .. } => args.clone(),
@@ -420,14 +360,3 @@ fn first_argument(request: &Request) -> Option<Json> {
     }
 }
 
-fn empty_object() -> Json {
-    Json::from(Value::Object(serde_json::Map::new()))
-}
-
-/// A hint, never a permission: it only decides whether a broken connection may repeat the call.
-fn says_read_only(annotations: Option<&Value>) -> bool {
-    annotations
-        .and_then(|hints| hints.get("readOnlyHint"))
-        .and_then(Value::as_bool)
-        .unwrap_or(false)
-}

@@ -2,10 +2,11 @@
 
 use codecell_bridge::Thrown;
 use codecell_catalog::Reach;
-use codecell_namespaces::ApiSelector;
+use codecell_namespaces::{ApiSelector, OpenNamespaces};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::answer::thrown_by_namespace;
 use crate::settings::Settings;
 use crate::surface::Surface;
 
@@ -95,7 +96,12 @@ impl Question {
     }
 
     /// The answer as JSON text.
-    pub(crate) fn answer(&self, surface: &Surface, settings: &Settings) -> Result<String, Thrown> {
+    pub(crate) fn answer(
+        &self,
+        surface: &Surface,
+        namespaces: &OpenNamespaces,
+        settings: &Settings,
+    ) -> Result<String, Thrown> {
         let (catalog, mcp) = (surface.catalog(), surface.mcp());
         match self {
             Self::Search { query, limit } => {
@@ -133,18 +139,17 @@ impl Question {
                 text(&content)
             }
             Self::Namespaces => {
-                let visible = mcp.servers().next().is_some();
-                text(
-                    &visible
-                        .then(|| json!({ "name": "MCP", "kind": "mcp" }))
-                        .into_iter()
-                        .collect::<Vec<_>>(),
-                )
+                let mcp = mcp.servers().next().map(|_| json!({ "name": "MCP", "kind": "mcp" }));
+                let plugins = surface
+                    .namespaces()
+                    .list()
+                    .map(|name| json!({ "name": name, "kind": "tree" }));
+                text(&mcp.into_iter().chain(plugins).collect::<Vec<_>>())
             }
-            Self::Tree { name } => Err(Thrown::error(
-                "invalid_input",
-                format!("unknown code mode namespace: {name}"),
-            )),
+            Self::Tree { name } => namespaces
+                .tree(name)
+                .map(str::to_owned)
+                .map_err(|error| thrown_by_namespace(&error)),
             Self::McpServers => text(&mcp.servers().map(|server| server.identifier).collect::<Vec<_>>()),
             Self::McpServer { server } => text(&mcp.members(server)),
             Self::McpApi { server, tool, schema } => {

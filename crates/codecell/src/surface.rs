@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use codecell_catalog::{Catalog, ToolSpec};
-use codecell_model_surface::{ExecPrompt, ToolDescriptor, exec_descriptor, wait_descriptor};
-use codecell_namespaces::{McpNamespace, ServerInfo};
+use codecell_model_surface::{ExecPrompt, NamespacePrompt, ToolDescriptor, exec_descriptor, wait_descriptor};
+use codecell_namespaces::{McpNamespace, OpenNamespaces, PluginNamespaces, Registrations, ScopeContext, ServerInfo};
+use codecell_tools::{Caller, ExecutionPath, ToolExecutor};
+use serde_json::Value;
 
-use crate::executor::ToolExecutor;
 use crate::settings::Settings;
 
 /// Everything that cells of one run can reach: catalog, MCP namespace, and the way to the tools.
@@ -13,14 +14,23 @@ use crate::settings::Settings;
 pub struct Surface {
     catalog: Arc<Catalog>,
     mcp: McpNamespace,
-    executor: Arc<dyn ToolExecutor>,
+    namespaces: PluginNamespaces,
+    namespace_config: Value,
+    path: ExecutionPath,
     visible_tools: Vec<String>,
 }
 
 impl Surface {
-    /// Puts catalogued tools behind code mode; direct-only tools are kept aside for the model.
+    /// Puts catalogued tools behind code mode; direct-only tools are kept aside for the model. Calls meet no policy,
+    /// no hooks and nobody who approves them.
     #[must_use]
     pub fn new(tools: Vec<ToolSpec>, servers: Vec<ServerInfo>, executor: Arc<dyn ToolExecutor>) -> Self {
+        Self::guarded(tools, servers, ExecutionPath::bare(executor))
+    }
+
+    /// As [`new`](Self::new), with calls that take `path`.
+    #[must_use]
+    pub fn guarded(tools: Vec<ToolSpec>, servers: Vec<ServerInfo>, path: ExecutionPath) -> Self {
         let catalog = Arc::new(Catalog::build(tools));
         let mcp = McpNamespace::build(&catalog, servers);
         let controls = [codecell_model_surface::EXEC, codecell_model_surface::WAIT].map(str::to_owned);
@@ -29,9 +39,19 @@ impl Surface {
         Self {
             catalog,
             mcp,
-            executor,
+            namespaces: PluginNamespaces::default(),
+            namespace_config: Value::Null,
+            path,
             visible_tools,
         }
+    }
+
+    /// Adds the plugin namespaces whose tools are here. `config` is what the plugins' `create_scope` is given.
+    #[must_use]
+    pub fn with_namespaces(mut self, registrations: &Registrations, config: Value) -> Self {
+        self.namespaces = PluginNamespaces::visible(registrations, &self.catalog);
+        self.namespace_config = config;
+        self
     }
 
     /// The hidden tools.
@@ -56,11 +76,20 @@ impl Surface {
     #[must_use]
     pub fn exec_descriptor(&self, settings: &Settings) -> ToolDescriptor {
         let servers: Vec<&str> = self.mcp.servers().map(|server| server.identifier).collect();
+        let namespaces: Vec<NamespacePrompt<'_>> = self
+            .namespaces
+            .prompts()
+            .map(|namespace| NamespacePrompt {
+                global_name: namespace.global_name,
+                description: namespace.description,
+                prompt: namespace.prompt,
+            })
+            .collect();
         exec_descriptor(&ExecPrompt {
             catalog: &self.catalog,
             languages: settings.languages,
             mcp_servers: &servers,
-            namespaces: &[],
+            namespaces: &namespaces,
         })
     }
 
@@ -70,8 +99,26 @@ impl Surface {
         wait_descriptor()
     }
 
-    pub(crate) fn executor(&self) -> &Arc<dyn ToolExecutor> {
-        &self.executor
+    /// The way to the tools, for direct calls as for nested ones.
+    #[must_use]
+    pub fn path(&self) -> &ExecutionPath {
+        &self.path
+    }
+
+    /// The plugin namespaces that its cells see.
+    #[must_use]
+    pub fn namespaces(&self) -> &PluginNamespaces {
+        &self.namespaces
+    }
+
+    /// The plugin namespaces with the scopes of one run.
+    pub(crate) fn open_namespaces(&self, caller: &Caller) -> OpenNamespaces {
+        self.namespaces.open(&ScopeContext {
+            agent: &caller.agent,
+            session: &caller.session,
+            run: &caller.run,
+            config: &self.namespace_config,
+        })
     }
 
     pub(crate) fn visible_tools(&self) -> &[String] {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use codecell::{
-    BoxFuture, Codecell, EngineOptions, Json, McpRequest, RunContext, Scope, Settings, Surface, ToolCall,
+    BoxFuture, Caller, Codecell, EngineOptions, RunContext, Settings, Surface, ToolCall,
     ToolError, ToolExecutor, ToolResult, Unobserved,
 };
 use serde_json::{Value, json};
@@ -14,21 +14,13 @@ impl ToolExecutor for NoTools {
     fn execute(&self, _: ToolCall) -> BoxFuture<Result<ToolResult, ToolError>> {
         Box::pin(std::future::pending())
     }
-
-    fn mcp_request(&self, _: McpRequest) -> BoxFuture<Result<Json, ToolError>> {
-        Box::pin(std::future::pending())
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn suspended_runs_keep_no_vm_and_there_are_at_most_sixty_four() {
     let codecell = Codecell::new(EngineOptions::default()).unwrap();
     let context = RunContext {
-        scope: Scope {
-            agent: "a".into(),
-            session: "s".into(),
-            run: "r".into(),
-        },
+        caller: Caller::new("a", "s", "r"),
         surface: Arc::new(Surface::new(Vec::new(), Vec::new(), Arc::new(NoTools))),
         settings: Settings::default(),
         cancel: Default::default(),

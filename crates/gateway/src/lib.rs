@@ -9,6 +9,7 @@
 //! let exit = codecell_gateway::cli::main(["codecell", "--version"].map(Into::into));
 //! assert_eq!(exit, ExitCode::SUCCESS);
 //! ```
+mod approvals;
 pub mod cli;
 pub mod config;
 mod demo;

@@ -421,7 +421,8 @@ fn progress_tells_of_every_call_and_ends_with_the_answer() {
 fn a_long_cell_gives_signs_of_life_also_while_it_is_resumed() {
     let mut door = Door::start(shop(), json!({ "timeoutMs": 1500 }));
     door.initialize();
-    let code = "return (await MCP.shop.buildReport({ month: 1, seconds: 2.5 })).structuredContent.month";
+    let code = "await new Promise(done => setTimeout(done, 1200));\
+        return (await MCP.shop.buildReport({ month: 1, seconds: 1.5 })).structuredContent.month";
     let meta = json!({ "progressToken": 7 });
     let id = door.send(
         "tools/call",
@@ -443,6 +444,8 @@ fn a_long_cell_gives_signs_of_life_also_while_it_is_resumed() {
             .any(|n| n["params"]["message"].as_str().unwrap().contains(word))
     };
     assert!(says(&first, "running for"), "{first:?}");
+    // What the server itself tells of the call is passed on.
+    assert!(says(&second, "buildReport: adding up orders"), "{second:?}");
     assert!(says(&second, "finished"), "{second:?}");
 }
 

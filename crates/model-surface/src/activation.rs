@@ -1,4 +1,7 @@
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use codecell_catalog::{Catalog, Exposure, ToolSpec};
 
@@ -76,17 +79,26 @@ pub fn activate(tools: Vec<ToolSpec>, mode: CodeMode, wanted: ToolUse) -> Activa
 }
 
 /// Catalogues the direct-only tools that cannot be shown under their own name.
-fn give_way(mut tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
-    let mut direct: Vec<&mut ToolSpec> = tools
-        .iter_mut()
-        .filter(|tool| tool.exposure == Exposure::DirectOnly)
-        .collect();
-    direct.sort_by(|a, b| (&a.owner, &a.name).cmp(&(&b.owner, &b.name)));
+///
+/// Of two with one owner and name the last one counts, as in the catalog.
+fn give_way(tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
+    let mut direct = BTreeMap::new();
+    let mut all = Vec::with_capacity(tools.len());
+    for tool in tools {
+        if tool.is_tool_search_control() {
+            // Never shown, so it takes no name from anybody.
+        } else if tool.exposure == Exposure::DirectOnly {
+            direct.insert((tool.owner.clone(), tool.name.clone()), tool);
+        } else {
+            all.push(tool);
+        }
+    }
     let mut taken: HashSet<String> = HashSet::from([EXEC.to_owned(), WAIT.to_owned()]);
-    for tool in direct {
+    for (_, mut tool) in direct {
         if !taken.insert(tool.name.clone()) {
             tool.exposure = Exposure::Catalog;
         }
+        all.push(tool);
     }
-    tools
+    all
 }

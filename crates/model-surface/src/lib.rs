@@ -1,6 +1,6 @@
 //! Decides what a model sees when code mode is on: `exec`, `wait`, and the few tools that cannot hide.
 //!
-//! It builds descriptors and text and sends nothing. No text written by an MCP server or a client gets into it.
+//! It builds descriptors and text, checks the body of a request last, and sends nothing. No text written by an MCP server or a client gets into it.
 //!
 //! ```
 //! use codecell_catalog::{Catalog, Owner, ToolSpec};
@@ -24,12 +24,14 @@
 
 mod activation;
 mod descriptor;
+mod guard;
 mod index;
 mod prompt;
 
 pub use crate::{
     activation::{Activation, CodeMode, ToolUse, activate},
     descriptor::{EXEC, ToolDescriptor, WAIT, exec_descriptor, wait_descriptor},
+    guard::{ApprovedTools, GuardReport, GuardViolation, Reason, Stripped, WireShape, guard_payload},
     index::{MAX_INDEX_UNITS, quick_index},
     prompt::{ExecPrompt, Languages, NamespacePrompt},
 };

@@ -1,6 +1,9 @@
 use std::fmt;
 
-use codecell_catalog::Catalog;
+use codecell_catalog::{
+    Catalog,
+    schema::{is_identifier, quote},
+};
 
 use crate::index::quick_index;
 
@@ -24,7 +27,7 @@ pub enum Languages {
     TypeScriptOnly,
 }
 
-/// A visible plugin namespace, as its trusted plugin presents it.
+/// A visible plugin namespace, as its trusted plugin presents it. One that is not visible in a run is not passed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamespacePrompt<'a> {
     /// The global the guest has.
@@ -46,7 +49,8 @@ pub struct ExecPrompt<'a> {
     pub catalog: &'a Catalog,
     /// The languages that are switched on.
     pub languages: Languages,
-    /// `MCP.<identifier>` of every configured server, in the order they shall be named.
+    /// `MCP.<identifier>` of every configured server, in the order they shall be named; what is no identifier is only
+    /// counted.
     pub mcp_servers: &'a [&'a str],
     /// The visible namespaces, in the order they shall be described.
     pub namespaces: &'a [NamespacePrompt<'a>],
@@ -122,16 +126,15 @@ impl ExecPrompt<'_> {
             let servers = self
                 .mcp_servers
                 .iter()
+                .filter(|server| is_identifier(server))
                 .take(MAX_NAMED_SERVERS)
                 .take_while(|server| fits(server));
             let named: Vec<String> = servers.map(|server| format!("`{server}`")).collect();
-            let more = self.mcp_servers.len() - named.len();
-            let more = if more > 0 {
-                format!(" and {more} more")
-            } else {
-                String::new()
-            };
-            reached.push(format!("the MCP servers {}{more}", named.join(", ")));
+            reached.push(match (named.as_slice(), self.mcp_servers.len() - named.len()) {
+                ([], more) => format!("{more} MCP servers"),
+                (named, 0) => format!("the MCP servers {}", named.join(", ")),
+                (named, more) => format!("the MCP servers {} and {more} more", named.join(", ")),
+            });
         }
         let sources = self.catalog.sources();
         match sources.openclaw {
@@ -164,31 +167,20 @@ impl ExecPrompt<'_> {
     }
 
     fn write_namespaces(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.namespaces.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\n{NAMESPACES}")?;
         let mut left = MAX_NAMESPACE_UNITS;
         let mut omitted = 0;
-        for (position, namespace) in self.namespaces.iter().enumerate() {
-            if position == 0 {
-                writeln!(f, "\nMore globals:")?;
-            }
-            let mut part = format!(
-                "- `{}`: {}\n",
-                namespace.global_name,
-                namespace.description.trim()
-            );
-            if let Some(prompt) = namespace
-                .prompt
-                .map(str::trim)
-                .filter(|prompt| !prompt.is_empty())
-            {
-                part.push_str(prompt);
-                part.push('\n');
-            }
-            let units = part.encode_utf16().count();
-            if units <= left {
-                left -= units;
-                f.write_str(&part)?;
-            } else {
-                omitted += 1;
+        for namespace in self.namespaces {
+            let part = namespace.lines();
+            match left.checked_sub(part.encode_utf16().count()) {
+                Some(rest) => {
+                    left = rest;
+                    f.write_str(&part)?;
+                }
+                None => omitted += 1,
             }
         }
         if omitted > 0 {
@@ -196,4 +188,37 @@ impl ExecPrompt<'_> {
         }
         Ok(())
     }
+}
+
+const NAMESPACES: &str = "Registered namespace globals are available in code mode:";
+
+impl NamespacePrompt<'_> {
+    /// Name and description on one line, the prompt indented below it: a plugin's text cannot begin a line of ours.
+    fn lines(&self) -> String {
+        let mut lines = format!(
+            "- {}: {}\n",
+            one_line(self.global_name),
+            one_line(self.description)
+        );
+        for line in self.prompt.unwrap_or_default().lines().map(one_line) {
+            if !line.is_empty() {
+                lines.push_str("  ");
+                lines.push_str(&line);
+                lines.push('\n');
+            }
+        }
+        lines
+    }
+}
+
+/// The words of `text` with single blanks between them, without characters that cannot be seen or that reorder others.
+fn one_line(text: &str) -> String {
+    // Quoting escapes exactly those.
+    let visible = |ch: char| !quote(ch.encode_utf8(&mut [0; 4])).starts_with("\"\\u");
+    let words: Vec<String> = text
+        .split_whitespace()
+        .map(|word| word.chars().filter(|ch| visible(*ch)).collect())
+        .filter(|word: &String| !word.is_empty())
+        .collect();
+    words.join(" ")
 }

@@ -1,4 +1,5 @@
-//! The names guest code reaches tools by: the `MCP` namespace, and the virtual files that declare it.
+//! The names guest code reaches tools by: the `MCP` namespace with the virtual files that declare it, and the
+//! namespaces that plugins register.
 //!
 //! A path becomes an exact catalog id here and nothing else happens: this crate runs no tool, speaks to no
 //! server and touches no file. Declarations are rendered when somebody first reads them.
@@ -22,6 +23,7 @@ mod files;
 mod mcp;
 mod names;
 mod path;
+mod plugin;
 mod server;
 
 pub use crate::{
@@ -29,5 +31,11 @@ pub use crate::{
     files::{ApiFiles, ApiPathError},
     mcp::McpNamespace,
     path::{PathError, Target},
+    plugin::{
+        CreateScope, MAX_DESCRIPTION_CHARS, MAX_PROMPT_CHARS, MAX_SCOPE_BYTES, MAX_SCOPE_DEPTH,
+        MAX_SCOPE_NODES, NamespaceError, NamespacePrompt, NamespaceRegistry, NamespaceTool, OpenNamespaces,
+        PluginNamespaces, Registered, Registration, RegistrationError, Registrations, Scope, ScopeContext,
+        ScopeError, ScopeValue,
+    },
     server::{Members, ServerInfo, ServerRef},
 };

@@ -44,12 +44,20 @@ pub enum Language {
     TypeScript,
 }
 
-impl std::fmt::Display for Language {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl Language {
+    /// The name that `exec` takes: `javascript` or `typescript`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
             Self::JavaScript => "javascript",
             Self::TypeScript => "typescript",
-        })
+        }
+    }
+}
+
+impl std::fmt::Display for Language {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 

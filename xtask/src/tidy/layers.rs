@@ -40,6 +40,22 @@ const LAYERS: &[Layer] = &[
         may_use: &["codecell-catalog", "codecell-mcp-decls"],
     },
     Layer {
+        name: "codecell-tools",
+        may_use: &["codecell-bridge", "codecell-catalog"],
+    },
+    Layer {
+        name: "codecell-core-tools",
+        may_use: &["codecell-tools"],
+    },
+    Layer {
+        name: "codecell-plugins",
+        may_use: &["codecell-catalog", "codecell-namespaces", "codecell-tools"],
+    },
+    Layer {
+        name: "codecell-trajectory",
+        may_use: &[],
+    },
+    Layer {
         name: "codecell-guest-runtime",
         may_use: &["codecell-bridge"],
     },
@@ -53,12 +69,23 @@ const LAYERS: &[Layer] = &[
             "codecell-model-surface",
             "codecell-namespaces",
             "codecell-snapshot-store",
+            "codecell-tools",
             "codecell-ts-transform",
         ],
     },
     Layer {
         name: "codecell-gateway",
-        may_use: &["codecell", "codecell-catalog", "codecell-namespaces"],
+        may_use: &[
+            "codecell",
+            "codecell-core-tools",
+            "codecell-plugins",
+            "codecell-trajectory",
+        ],
+    },
+    // A program of somebody else's: a plugin, and the gateway with it linked in.
+    Layer {
+        name: "codecell-shipping-plugin",
+        may_use: &["codecell-gateway", "codecell-plugins"],
     },
     // Drives the product as a process: it knows no crate of it.
     Layer {
@@ -87,7 +114,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         dependency: "reqwest",
-        only_in: &["codecell-gateway"],
+        only_in: &["codecell-core-tools", "codecell-gateway"],
         tests_anywhere: false,
     },
     Reserved {
@@ -134,6 +161,7 @@ const SYNCHRONOUS: &[&str] = &[
     "codecell-model-surface",
     "codecell-namespaces",
     "codecell-snapshot-store",
+    "codecell-trajectory",
     "codecell-ts-transform",
 ];
 

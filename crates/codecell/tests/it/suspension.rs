@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use codecell::{Scope, Settings};
+use codecell::{Caller, Settings};
 use serde_json::{Value, json};
 
 use crate::tools::{Bench, bare};
@@ -135,32 +135,27 @@ async fn a_promise_that_nothing_can_wake_fails_at_once() {
 async fn only_the_same_agent_session_and_run_may_resume_and_a_refusal_changes_nothing() {
     let bench = Bench::new();
     let first = bench.exec("await yield_control(); return 'mine'").await;
-    let scope = |agent: &str, session: &str, run: &str| Scope {
-        agent: agent.into(),
-        session: session.into(),
-        run: run.into(),
-    };
     let strangers = [
         (
-            scope("other", "session", "run"),
+            Caller::new("other", "session", "run"),
             "code mode run belongs to a different agent run.",
         ),
         (
-            scope("agent", "session", ""),
+            Caller::new("agent", "session", ""),
             "code mode run belongs to a different agent run.",
         ),
         (
-            scope("agent", "other", "run"),
+            Caller::new("agent", "other", "run"),
             "code mode run belongs to a different session.",
         ),
         (
-            scope("agent", "", "run"),
+            Caller::new("agent", "", "run"),
             "code mode run belongs to a different session.",
         ),
     ];
     for (stranger, says) in strangers {
         let mut context = bench.context.clone();
-        context.scope = stranger;
+        context.caller = stranger;
         let refused = bench
             .codecell
             .wait(&json!({ "runId": first["runId"] }), context)
@@ -195,7 +190,7 @@ async fn of_fifty_waits_at_once_one_wins_and_the_call_is_made_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_session_drops_its_runs_and_cancels_their_calls() {
     let mut bench = Bench::with(short());
-    bench.context.scope.session = "ending".into();
+    bench.context.caller.session = "ending".into();
     let first = bench.exec("return await tools.never()").await;
     assert_eq!(first["status"], "waiting", "{first:#}");
     bench.codecell.abort_session("ending");

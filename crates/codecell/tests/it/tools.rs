@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use codecell::{
-    BoxFuture, Codecell, EngineOptions, Json, McpRequest, Owner, RunContext, Scope, ServerInfo, Settings,
+    BoxFuture, Caller, Codecell, EngineOptions, Json, McpRequest, Owner, RunContext, ServerInfo, Settings,
     Surface, ToolCall, ToolError, ToolExecutor, ToolResult, ToolSpec, Unobserved,
 };
 use serde_json::{Value, json};
@@ -30,10 +30,10 @@ impl ToolExecutor for Fixture {
     fn execute(&self, call: ToolCall) -> BoxFuture<Result<ToolResult, ToolError>> {
         let counters = Arc::clone(&self.0);
         Box::pin(async move {
-            counters.add(&format!("start {}", call.name));
+            counters.add(&format!("start {}", call.name()));
             let mut guard = Unfinished {
                 counters: Arc::clone(&counters),
-                name: call.name.clone(),
+                name: call.name().to_owned(),
                 finished: false,
             };
             let answer = tokio::select! {
@@ -71,12 +71,12 @@ impl Drop for Unfinished {
 
 async fn answer(call: &ToolCall, counters: &Counters) -> Result<ToolResult, ToolError> {
     let arguments: Value = call.arguments.read().unwrap();
-    match call.name.as_str() {
+    match call.name() {
         "echo" => {
             // The text is passed on as it is, so that nothing is rounded here.
             let mut given = call.arguments.read::<BTreeMap<String, Json>>().unwrap();
             let x = given.remove("x").unwrap_or_else(Json::null);
-            let text = if matches!(call.owner, Owner::Mcp(_)) {
+            let text = if matches!(call.owner(), Owner::Mcp(_)) {
                 format!(r#"{{"content":[],"structuredContent":{x}}}"#)
             } else {
                 format!(r#"{{"content":[],"details":{x}}}"#)
@@ -235,11 +235,7 @@ impl Bench {
         let counters = Arc::<Counters>::default();
         let executor = Arc::new(Fixture(Arc::clone(&counters)));
         let context = RunContext {
-            scope: Scope {
-                agent: "agent".into(),
-                session: "session".into(),
-                run: "run".into(),
-            },
+            caller: Caller::new("agent", "session", "run"),
             surface: Arc::new(Surface::new(tools, vec![server, broken], executor)),
             settings,
             cancel: Default::default(),

@@ -36,13 +36,17 @@ pub(super) enum Command {
     ///
     /// Exits with 0 if all is well and with 1 on configuration errors or failed servers.
     Doctor(DoctorArgs),
+    /// List what waits for an approval, show it, and answer it
+    ///
+    /// Finds the questions of every Codecell process of this user.
+    Approvals(ApprovalsArgs),
     /// The MCP server of the demo: a small shop with made-up data
     #[command(hide = true)]
     DemoServer,
 }
 
 /// Where the servers come from.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct ConfigArgs {
     /// Codecell's own configuration (JSON5); without this and --mcp-config, ./codecell.json5 or the one in the
     /// user's configuration folder is used, if there is one
@@ -52,6 +56,9 @@ pub(super) struct ConfigArgs {
     /// Can be given more than once; of servers with one name, the last wins
     #[arg(long, value_name = "FILE")]
     pub(super) mcp_config: Vec<PathBuf>,
+    /// The agent of the configuration whose tools and limits count
+    #[arg(long, value_name = "ID", default_value = "main")]
+    pub(super) agent: String,
 }
 
 #[derive(Debug, Args)]
@@ -123,4 +130,38 @@ pub(super) struct DoctorArgs {
     pub(super) json: bool,
     #[command(flatten)]
     pub(super) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ApprovalsArgs {
+    #[command(subcommand)]
+    pub(super) command: Option<ApprovalsCommand>,
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ApprovalsCommand {
+    /// Show one question: the tool, its arguments, and the program that calls it
+    Show {
+        /// The id, or the beginning of it
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Let the call run
+    Allow {
+        /// The id, or the beginning of it
+        #[arg(value_name = "ID")]
+        id: String,
+        /// And later calls of this tool by this agent, as long as that process lives
+        #[arg(long)]
+        always: bool,
+    },
+    /// Refuse the call; the program can catch that
+    Deny {
+        /// The id, or the beginning of it
+        #[arg(value_name = "ID")]
+        id: String,
+    },
 }

@@ -2,24 +2,22 @@
 use std::fs;
 use std::path::{Component, Path};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use codecell_plugins::Plugin;
 
 use super::args::DeclsArgs;
 use super::output::{complain, print};
 use super::setup::{Setup, stop_signal};
-use crate::upstream::UpstreamOptions;
-use crate::wiring::{App, View};
+use crate::wiring::{Channel, View};
 
 /// Runs the command.
-pub(super) async fn run(args: DeclsArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(args: DeclsArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow::Result<ExitCode> {
     let stop = stop_signal();
     let setup = Setup::read(&args.config);
     setup.complain();
-    if let Some(problem) = setup.lost_file() {
-        bail!("the configuration cannot be used: {problem}");
-    }
-    let app = App::start(setup.loaded.config, UpstreamOptions::default());
+    let app = setup.app(&args.config, Channel::Cli, plugins)?;
     stop.run_until_cancelled(app.await_all_servers()).await;
     let written = files(&app.view(), args.server.as_deref()).and_then(|files| match &args.out {
         Some(folder) => write(&files, folder),

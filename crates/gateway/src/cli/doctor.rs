@@ -1,24 +1,37 @@
 //! `codecell doctor`: is everything well, and what does it cost.
+mod advice;
 mod render;
 mod report;
 
 use std::process::ExitCode;
+use std::sync::Arc;
+
+use codecell_plugins::Plugin;
 
 use super::args::DoctorArgs;
-use super::output::{Paint, print};
+use super::output::{Paint, complain, print};
 use super::setup::{Setup, default_places, stop_signal};
-use crate::config::Loaded;
-use crate::upstream::UpstreamOptions;
-use crate::wiring::App;
+use crate::wiring::Channel;
 
 /// Runs the command.
-pub(super) async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(args: DoctorArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow::Result<ExitCode> {
     let stop = stop_signal();
-    let Setup {
-        files,
-        loaded: Loaded { config, problems },
-    } = Setup::read(&args.config);
-    let app = App::start(config, UpstreamOptions::default());
+    let setup = Setup::read(&args.config);
+    let (files, problems) = (setup.files.clone(), setup.loaded.problems.clone());
+    // As a host would start it: that is the door where the sandbox matters.
+    let app = match setup.app(&args.config, Channel::Mcp, plugins) {
+        Ok(app) => app,
+        Err(error) if args.json => {
+            print(&serde_json::to_string(&report::NoStart::new(files, problems, &error))?)?;
+            return Ok(ExitCode::FAILURE);
+        }
+        Err(error) => {
+            for problem in &problems {
+                complain(&format!("codecell: {problem}"));
+            }
+            return Err(error);
+        }
+    };
     stop.run_until_cancelled(app.await_all_servers()).await;
     let report = report::Report::new(&app, files, problems).await;
     app.shutdown().await;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
+use codecell_plugins::Plugin;
 use codecell::{CellResult, ErrorCode, RunContext, Unobserved};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -14,14 +15,13 @@ use tokio_util::sync::CancellationToken;
 use super::args::{Cli, ExecArgs, Language};
 use super::output;
 use super::setup::{Setup, stop_signal};
-use crate::upstream::UpstreamOptions;
-use crate::wiring::{App, connection_scope, failed};
+use crate::wiring::{App, Channel, failed};
 
 /// Longest program that is read, in bytes; the engine's own limit is below it and says so better.
 const MAX_PROGRAM_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Runs the command.
-pub(super) async fn run(args: ExecArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(args: ExecArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow::Result<ExitCode> {
     let stop = stop_signal();
     let setup = Setup::read(&args.config);
     setup.complain();
@@ -35,10 +35,11 @@ pub(super) async fn run(args: ExecArgs) -> anyhow::Result<ExitCode> {
         }
         Err(message) => return finish(&refused(message)),
     };
-    if let Some(problem) = setup.lost_file() {
-        return finish(&refused(format!("the configuration cannot be used: {problem}")));
-    }
-    let app = App::start(setup.loaded.config, UpstreamOptions::default());
+    let app = match setup.app(&args.config, Channel::Cli, plugins) {
+        Ok(app) => app,
+        Err(error) => return finish(&refused(format!("{error:#}"))),
+    };
+    let _desk = app.open_desk();
     let result = if app.has_code_mode() {
         let timeout = args.timeout.map(Duration::from_millis);
         run_cell(&app, program, Resume::from_flag(args.wait), timeout, &stop).await
@@ -119,9 +120,9 @@ async fn run_cell(
         .await;
     let mut settings = app.settings;
     settings.timeout = timeout.unwrap_or(settings.timeout);
-    let scope = connection_scope("exec");
+    let caller = app.caller();
     let context = || RunContext {
-        scope: scope.clone(),
+        caller: caller.clone(),
         surface: Arc::clone(&app.view().surface),
         settings: settings.clamped(),
         cancel: stop.clone(),

@@ -2,7 +2,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::bail;
+use codecell_plugins::Plugin;
 use rmcp::ServiceExt;
 use rmcp::transport::stdio_pipes;
 
@@ -10,18 +10,14 @@ use super::args::ConfigArgs;
 use super::setup::{Setup, stop_signal};
 use crate::demo::ShopServer;
 use crate::doors::{Stdio, serve_stdio};
-use crate::upstream::UpstreamOptions;
-use crate::wiring::App;
+use crate::wiring::Channel;
 
 /// Serves one host until it closes its side or asks the process to end.
-pub(super) async fn run(args: ConfigArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(args: ConfigArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow::Result<ExitCode> {
     let stop = stop_signal();
     let setup = Setup::read(&args);
     setup.complain();
-    if let Some(problem) = setup.lost_file() {
-        bail!("the configuration cannot be used: {problem}");
-    }
-    let app = Arc::new(App::start(setup.loaded.config, UpstreamOptions::default()));
+    let app = Arc::new(setup.app(&args, Channel::Mcp, plugins)?);
     // The first cell should not pay for loading the engine; the servers load meanwhile as well.
     tokio::spawn({
         let app = Arc::clone(&app);
@@ -31,6 +27,7 @@ pub(super) async fn run(args: ConfigArgs) -> anyhow::Result<ExitCode> {
             }
         }
     });
+    let _desk = app.open_desk();
     let (read, write) = stdio_pipes();
     let ended = serve_stdio(Arc::clone(&app), Stdio::new(read, write), stop).await;
     app.shutdown().await;

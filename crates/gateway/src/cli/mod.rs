@@ -1,4 +1,5 @@
 //! The command line: what can be asked for, and what each command prints and exits with.
+mod approvals;
 mod args;
 mod decls;
 mod doctor;
@@ -10,10 +11,12 @@ mod tools;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
+use codecell_plugins::Plugin;
 use tracing_subscriber::EnvFilter;
 
 use self::args::{Cli, Command};
@@ -27,6 +30,14 @@ const RUNTIME_SHUTDOWN: Duration = Duration::from_millis(100);
 
 /// Runs the command that `arguments` ask for and says how it ended. The first argument is the program's name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    main_with(arguments, Vec::new())
+}
+
+/// As [`main`], with plugins: the whole of a program of your own that has them linked in.
+pub fn main_with(
+    arguments: impl IntoIterator<Item = OsString>,
+    plugins: Vec<Arc<dyn Plugin>>,
+) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -36,18 +47,19 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&anyhow::Error::from(error).context("cannot start the async runtime")),
     };
-    let outcome = runtime.block_on(dispatch(cli.command));
+    let outcome = runtime.block_on(dispatch(cli.command, &plugins));
     runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
     outcome.unwrap_or_else(|error| fail(&error))
 }
 
-async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
+async fn dispatch(command: Command, plugins: &[Arc<dyn Plugin>]) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Exec(args) => exec::run(args).await,
-        Command::Mcp(args) => mcp::run(args).await,
-        Command::Tools(args) => tools::run(args).await,
-        Command::Decls(args) => decls::run(args).await,
-        Command::Doctor(args) => doctor::run(args).await,
+        Command::Exec(args) => exec::run(args, plugins).await,
+        Command::Mcp(args) => mcp::run(args, plugins).await,
+        Command::Tools(args) => tools::run(args, plugins).await,
+        Command::Decls(args) => decls::run(args, plugins).await,
+        Command::Doctor(args) => doctor::run(args, plugins).await,
+        Command::Approvals(args) => approvals::run(args).await,
         Command::Demo => demo::run().await,
         Command::DemoServer => mcp::demo_server().await,
     }
@@ -87,7 +99,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn default_log(command: &Command) -> &'static str {
     match command {
         // They show the state of every server themselves.
-        Command::Tools(_) | Command::Doctor(_) | Command::Demo => "error",
+        Command::Tools(_) | Command::Doctor(_) | Command::Demo | Command::Approvals(_) => "error",
         // rmcp reports the ordinary end of a connection, and every cancelled request, as something to look at.
         _ => "warn,rmcp=error",
     }

@@ -1,10 +1,15 @@
 //! From the arguments to a running [`App`].
 use std::env;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use codecell_plugins::{Origin, Plugin, PluginHost};
 
 use super::args::ConfigArgs;
 use super::output::complain;
-use crate::config::{Loaded, Problem, Severity, Shape, Source, load};
+use crate::config::{Config, Loaded, Problem, Severity, Shape, Source, load};
+use crate::upstream::UpstreamOptions;
+use crate::wiring::{App, Channel, Setting};
 
 /// The name of our own configuration, wherever it lies.
 const OWN_FILE: &str = "codecell.json5";
@@ -26,14 +31,45 @@ impl Setup {
         }
     }
 
-    /// The first file that could not be used at all.
-    ///
-    /// Going on without it would look like a configuration without servers.
-    pub(crate) fn lost_file(&self) -> Option<&Problem> {
+    /// What forbids to go on, if anything does: a file that could not be used at all would look like a configuration
+    /// without servers, and a policy that could not be read like one that allows.
+    pub(crate) fn fatal(&self) -> Option<&Problem> {
         self.loaded
             .problems
             .iter()
-            .find(|problem| problem.severity == Severity::Error && problem.path.is_empty())
+            .filter(|problem| problem.severity == Severity::Error)
+            .find(|problem| {
+                let block = problem.path.split(['.', '[']).next().unwrap_or_default();
+                matches!(block, "" | "tools" | "agents" | "plugins")
+            })
+    }
+
+    /// Starts everything for the agent that `args` name.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the configuration forbids to go on, and when it does not know the agent.
+    pub(crate) fn app(
+        self,
+        args: &ConfigArgs,
+        channel: Channel,
+        linked: &[Arc<dyn Plugin>],
+    ) -> anyhow::Result<App> {
+        if let Some(problem) = self.fatal() {
+            anyhow::bail!("the configuration cannot be used: {problem}");
+        }
+        let config = self.loaded.config;
+        let agent = config
+            .agents
+            .agent(&args.agent, &config.code_mode, &config.tools.sandbox)?;
+        let plugins = Arc::new(load_plugins(linked, &config));
+        let setting = Setting {
+            agent,
+            channel,
+            plugins,
+            options: UpstreamOptions::default(),
+        };
+        App::start(config, setting)
     }
 
     /// Says on standard error what is wrong; mere notes are for `doctor`.
@@ -47,6 +83,29 @@ impl Setup {
             complain(&format!("codecell: {problem}"));
         }
     }
+}
+
+/// Loads the linked plugins that the configuration does not switch off. One that fails leaves nothing behind and
+/// stops nothing else.
+fn load_plugins(linked: &[Arc<dyn Plugin>], config: &Config) -> PluginHost {
+    let host = PluginHost::new();
+    for plugin in linked {
+        let id = plugin.id();
+        if config.plugins.get(id).is_some_and(|entry| !entry.enabled) {
+            continue;
+        }
+        if let Err(error) = host.load(Arc::clone(plugin), Origin::External) {
+            complain(&format!("codecell: warning: plugin `{id}` is not loaded: {error}"));
+        }
+    }
+    for id in config.plugins.keys() {
+        if linked.iter().all(|plugin| plugin.id() != id) {
+            complain(&format!(
+                "codecell: warning: plugins.entries.{id}: no plugin of this id is linked into this program"
+            ));
+        }
+    }
+    host
 }
 
 /// Named files exclude the default places: what a command does should not depend on the folder it runs in unless

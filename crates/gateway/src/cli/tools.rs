@@ -1,27 +1,26 @@
 //! `codecell tools`: what there is, or what fits a question.
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use codecell::{Reach, Tool};
+use codecell_plugins::Plugin;
 use serde_json::Value;
 
 use super::args::ToolsArgs;
 use super::output::{Paint, one_line, print};
 use super::setup::{Setup, stop_signal};
-use crate::upstream::{ServerSnapshot, State, UpstreamOptions};
-use crate::wiring::{App, View};
+use crate::upstream::{ServerSnapshot, State};
+use crate::wiring::{Channel, View};
 
 /// Columns of a terminal that a listing may take.
 const WIDTH: usize = 100;
 
 /// Runs the command.
-pub(super) async fn run(args: ToolsArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(args: ToolsArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow::Result<ExitCode> {
     let stop = stop_signal();
     let setup = Setup::read(&args.config);
     setup.complain();
-    if let Some(problem) = setup.lost_file() {
-        anyhow::bail!("the configuration cannot be used: {problem}");
-    }
-    let app = App::start(setup.loaded.config, UpstreamOptions::default());
+    let app = setup.app(&args.config, Channel::Cli, plugins)?;
     stop.run_until_cancelled(app.await_all_servers()).await;
     let view = app.view();
     let query = args.query.join(" ");
@@ -106,7 +105,7 @@ fn text(view: &View, rows: &[Row], query: &str, paint: Paint) -> String {
     }
     if query.trim().is_empty() {
         for tool in view.surface.direct_tools() {
-            let server = tool.owner.name().unwrap_or_default();
+            let server = tool.owner.name().unwrap_or("core");
             let place = paint.dim(&format!("({server}, direct-only: the model calls it itself)"));
             out.push_str(&format!("{}  {place}\n", paint.bold(&tool.name)));
         }

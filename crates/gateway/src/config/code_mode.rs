@@ -1,6 +1,7 @@
 use serde_json::Value;
 
 use super::{
+    block::clamped,
     problem::{Report, join},
     text::{kind, show},
 };
@@ -188,15 +189,8 @@ fn only(value: &Value, allowed: &str, path: &str, report: &mut Report<'_>) {
 }
 
 fn number(value: &Value, least: u64, most: u64, path: &str, slot: &mut u64, report: &mut Report<'_>) {
-    match value.as_f64() {
-        // Clamping first makes the cast exact: every range ends far below 2^53.
-        Some(number) => *slot = number.clamp(least as f64, most as f64) as u64,
-        None => {
-            report.warning(
-                path,
-                format!("expected a number from {least} to {most}, got {}", found(value)),
-            );
-        }
+    if let Some(number) = clamped(value, least, most, path, report) {
+        *slot = number;
     }
 }
 

@@ -1,4 +1,5 @@
 use std::{
+    collections::BTreeMap,
     fs,
     io::Read,
     path::{Path, PathBuf},
@@ -7,11 +8,14 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
+    agents::{self, Agents},
     code_mode::{self, CodeModeSettings},
     expand::Lookup,
+    plugins::{self, PluginEntry},
     problem::{Problem, Report, Severity, join},
     server::{self, ServerConfig},
     text::{self, MAX_FILE_BYTES, kind},
+    tools::{self, ToolSettings},
 };
 
 /// What all files together say.
@@ -19,6 +23,12 @@ use super::{
 pub struct Config {
     /// `tools.codeMode`.
     pub code_mode: CodeModeSettings,
+    /// The rest of `tools`.
+    pub tools: ToolSettings,
+    /// `agents`.
+    pub agents: Agents,
+    /// `plugins.entries`, by plugin id.
+    pub plugins: BTreeMap<String, PluginEntry>,
     /// The servers that could be read, in the order of the files; one name occurs once.
     pub servers: Vec<ServerConfig>,
 }
@@ -136,13 +146,10 @@ fn own(root: &Map<String, Value>, config: &mut Config, lookup: &Lookup<'_>, repo
     for (key, value) in root {
         match (key.as_str(), value) {
             ("tools", Value::Object(tools)) => {
-                for (key, value) in tools {
-                    if key == "codeMode" {
-                        code_mode::read(value, "tools.codeMode", &mut config.code_mode, report);
-                    } else {
-                        report.warning(&join("tools", key), "unknown setting, ignored; known is codeMode");
-                    }
+                if let Some(value) = tools.get("codeMode") {
+                    code_mode::read(value, "tools.codeMode", &mut config.code_mode, report);
                 }
+                tools::read(value, "tools", &mut config.tools, report);
             }
             ("mcp", Value::Object(mcp)) => {
                 for (key, value) in mcp {
@@ -153,6 +160,9 @@ fn own(root: &Map<String, Value>, config: &mut Config, lookup: &Lookup<'_>, repo
                     }
                 }
             }
+            // Read below, over `tools`.
+            ("agents", _) => {}
+            ("plugins", value) => plugins::read(value, "plugins", &mut config.plugins, report),
             ("tools" | "mcp", other) => {
                 report.error(key, format!("expected an object, got {}", kind(other)));
             }
@@ -160,9 +170,12 @@ fn own(root: &Map<String, Value>, config: &mut Config, lookup: &Lookup<'_>, repo
             ("$schema", _) => {}
             _ => report.warning(
                 &join("", key),
-                "unknown setting, ignored; known are tools.codeMode and mcp.servers",
+                "unknown setting, ignored; known are tools, agents, plugins and mcp",
             ),
         }
+    }
+    if let Some(value) = root.get("agents") {
+        agents::read(value, "agents", &config.code_mode, &mut config.agents, report);
     }
 }
 

@@ -13,26 +13,33 @@
 //! assert_eq!(loaded.config.code_mode.timeout_ms, 100, "numbers are clamped to their range");
 //! assert_eq!(loaded.config.code_mode.enabled, Switch::Unset);
 //! assert_eq!(loaded.config.servers[0].name, "time");
-//! assert!(loaded.problems.is_empty());
+//! assert_eq!(loaded.problems[0].message, "5 is outside 100 to 60000, so 100 is used");
 //! ```
+mod agents;
+mod block;
 mod code_mode;
 mod entry;
 mod env_file;
 mod expand;
 mod glob;
 mod load;
+mod plugins;
 mod problem;
 mod secret;
 mod server;
 mod text;
+mod tools;
 
 pub use self::{
+    agents::{AgentSettings, Agents, DEFAULT_AGENT, SandboxMode, UnknownAgent},
     code_mode::{CodeModeSettings, Languages, Switch},
     glob::Globs,
     load::{Config, Document, Loaded, Shape, Source, load, load_documents},
+    plugins::PluginEntry,
     problem::{Problem, Severity},
     secret::Secret,
     server::{DirectOnly, ServerConfig, Transport},
+    tools::{ExecSettings, Root, ToolSettings, WebFetchSettings},
 };
 
 #[cfg(test)]

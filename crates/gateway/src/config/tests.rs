@@ -336,11 +336,13 @@ fn code_mode_is_clamped_and_mistakes_are_named() {
         problems(&loaded),
         [
             "warning tools.codeMode.enabled: expected `true` or `false`, got a number `1`: only a real `true` enables",
+            "note tools.codeMode.timeoutMs: 1000000000000 is outside 100 to 60000, so 60000 is used",
+            "note tools.codeMode.memoryLimitBytes: -5 is outside 1048576 to 1073741824, so 1048576 is used",
             "warning tools.codeMode.maxSnapshotBytes: expected a number from 1024 to 268435456, got a string `\"10\"`",
             "warning tools.codeMode.languages[1]: expected `javascript` or `typescript`, got a string `\"lua\"`",
             "warning tools.codeMode.mode: the only value is `only`, got a string `\"also\"`",
             "warning tools.codeMode.timeout: unknown setting, ignored; known are enabled, runtime, mode, languages, timeoutMs, memoryLimitBytes, maxOutputBytes, maxSnapshotBytes, maxPendingToolCalls, snapshotTtlSeconds, searchDefaultLimit, maxSearchLimit",
-            "warning other: unknown setting, ignored; known are tools.codeMode and mcp.servers",
+            "warning other: unknown setting, ignored; known are tools, agents, plugins and mcp",
         ]
     );
 }

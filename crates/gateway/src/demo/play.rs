@@ -2,23 +2,24 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use codecell::{
-    BoxFuture, CallOutcome, Json, McpRequest, NestedCall, Observer, RunContext, Surface, ToolCall, ToolError,
+    BoxFuture, CallEnd, ExecutionPath, Json, McpRequest, NestedCall, Observer, RunContext, Surface, ToolCall, ToolError,
     ToolExecutor, ToolResult,
 };
+use codecell_plugins::PluginHost;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::render::{self, Call, Leg, Play, Tally};
 use super::scenes::{SCENES, Scene};
 use crate::cli::output::{Paint, print};
-use crate::config::{CodeModeSettings, Config, DirectOnly, Globs, Secret, ServerConfig, Transport};
+use crate::config::{Config, DEFAULT_AGENT, DirectOnly, Globs, Secret, ServerConfig, Transport};
 use crate::tokens;
 use crate::upstream::{State, UpstreamOptions};
-use crate::wiring::{App, UpstreamTools, connection_scope, surface};
+use crate::wiring::{App, Channel, Setting, UpstreamTools};
 
 /// The tool whose result, a picture, cannot cross the JSON wall.
 const PHOTO_TOOL: &str = "product_photo";
@@ -28,13 +29,20 @@ const MAX_LEGS: usize = 20;
 /// Runs the demonstration; 0 only if every cell ended as its scene says.
 pub(crate) async fn run() -> anyhow::Result<ExitCode> {
     let paint = Paint::of_stdout();
-    let app = App::start(
-        shop_config()?,
-        UpstreamOptions {
+    let config = shop_config()?;
+    let agent = config
+        .agents
+        .agent(DEFAULT_AGENT, &config.code_mode, &config.tools.sandbox)?;
+    let setting = Setting {
+        agent,
+        channel: Channel::Cli,
+        plugins: Arc::new(PluginHost::new()),
+        options: UpstreamOptions {
             cache: None,
             ..UpstreamOptions::default()
         },
-    );
+    };
+    let app = App::start(config, setting)?;
     let outcome = play(&app, paint).await;
     app.shutdown().await;
     Ok(if outcome? {
@@ -59,8 +67,8 @@ fn shop_config() -> anyhow::Result<Config> {
     let mut shop = ServerConfig::new("shop", transport);
     shop.direct_only = DirectOnly::Matching(Globs::new(vec![PHOTO_TOOL.into()]));
     Ok(Config {
-        code_mode: CodeModeSettings::default(),
         servers: vec![shop],
+        ..Config::default()
     })
 }
 
@@ -88,10 +96,11 @@ async fn play(app: &App, paint: Paint) -> anyhow::Result<bool> {
     print(&render::opening(shop.tools.len(), lists, paint))?;
 
     let meter = Arc::new(Meter {
-        inner: app.executor(),
+        inner: app.servers(),
         texts: Arc::default(),
     });
-    let surface = Arc::new(surface(&view.snapshot, Arc::<Meter>::clone(&meter)));
+    let path = ExecutionPath::bare(Arc::<Meter>::clone(&meter));
+    let surface = app.build(Arc::clone(&view.snapshot), path).surface;
     let mut all_as_expected = true;
     let mut task = Tally {
         direct: 0,
@@ -115,14 +124,14 @@ async fn play_scene(app: &App, scene: &Scene, surface: &Arc<Surface>, meter: &Me
     let mut settings = app.settings;
     settings.timeout = scene.timeout;
     let run = || RunContext {
-        scope: connection_scope("demo"),
+        caller: app.caller(),
         surface: Arc::clone(surface),
         settings,
         cancel: CancellationToken::new(),
         observer: Arc::<CallLog>::clone(&log),
     };
     let first = run();
-    let scope = first.scope.clone();
+    let caller = first.caller.clone();
     let arguments = json!({ "code": scene.program, "language": scene.language });
     let started = Instant::now();
     let mut result = app.exec(&arguments, first).await;
@@ -145,7 +154,7 @@ async fn play_scene(app: &App, scene: &Scene, surface: &Arc<Surface>, meter: &Me
             .wait(
                 &arguments,
                 RunContext {
-                    scope: scope.clone(),
+                    caller: caller.clone(),
                     ..run()
                 },
             )
@@ -177,7 +186,7 @@ impl Meter {
 impl ToolExecutor for Meter {
     fn execute(&self, call: ToolCall) -> BoxFuture<Result<ToolResult, ToolError>> {
         let texts = Arc::clone(&self.texts);
-        let written = format!("{} {}", call.name, call.arguments);
+        let written = format!("{} {}", call.name(), call.arguments);
         let answer = self.inner.execute(call);
         Box::pin(async move {
             let answer = answer.await;
@@ -211,11 +220,11 @@ impl CallLog {
 }
 
 impl Observer for CallLog {
-    fn call_finished(&self, call: &NestedCall, took: Duration, outcome: CallOutcome) {
+    fn call_finished(&self, call: &NestedCall, end: &CallEnd<'_>) {
         let call = Call {
             tool: call.tool.clone(),
-            took,
-            outcome,
+            took: end.took,
+            outcome: end.outcome,
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(call);
     }

@@ -3,7 +3,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use codecell::{CellResult, RunContext, Scope};
+use codecell::tools::Progress;
+use codecell::{Caller, CellResult, RunContext};
 use rmcp::model::{
     ClientRequest, CustomRequest, CustomResult, ErrorCode, Implementation, ProtocolVersion,
     ServerCapabilities, ServerConfig, ServerResult, SubscriptionFilter,
@@ -20,9 +21,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::elicit::{ask_the_host, can_ask};
 use super::progress::{CellProgress, Listener, WaitingCells, narrate};
 use super::stdio::{Stdio, raw_result};
-use crate::wiring::{App, View, VisibleKind, VisibleTool, connection_scope};
+use crate::wiring::{App, View, VisibleKind, VisibleTool};
 
 /// How long running cells may go on after the caller closed its side.
 ///
@@ -55,14 +57,14 @@ where
     let door = Door {
         handler: Handler {
             app: Arc::clone(&app),
-            scope: connection_scope("mcp"),
+            caller: app.caller(),
             abort: abort.clone(),
             gone: CancellationToken::new(),
             servers_awaited: Arc::default(),
             waiting: Arc::default(),
         },
     };
-    let scope = door.handler.scope.clone();
+    let session = door.handler.caller.session.clone();
     let closed = stdio.closed();
     let stopping = tokio::spawn({
         let (abort, stop, gone) = (abort.clone(), stop.clone(), door.handler.gone.clone());
@@ -80,7 +82,7 @@ where
     let ended = serve(door, stdio, stop).await;
     stopping.abort();
     abort.cancel();
-    app.end_session(&scope.session);
+    app.end_session(&session);
     ended
 }
 
@@ -165,7 +167,7 @@ const TOOLS_CALL: &str = "tools/call";
 #[derive(Clone)]
 struct Handler {
     app: Arc<App>,
-    scope: Scope,
+    caller: Caller,
     /// Fires when everything of this connection has to end.
     abort: CancellationToken,
     /// Fires when nothing but answers can be sent any more.
@@ -210,6 +212,14 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if self.app.may_ask() && can_ask(&context.peer) {
+            tokio::spawn(ask_the_host(
+                context.peer.clone(),
+                self.app.approvals.clone(),
+                self.caller.session.clone(),
+                self.gone.clone(),
+            ));
+        }
         if self.app.list_can_change() {
             let abort = self.abort.clone();
             let mut changes = ListChanges::of(&self.app);
@@ -257,7 +267,7 @@ impl ListChanges {
     fn of(app: &Arc<App>) -> Self {
         Self {
             generation: app.upstreams.watch(),
-            known: app.direct_tools(),
+            known: app.view().visible.clone(),
             app: Arc::clone(app),
         }
     }
@@ -265,9 +275,11 @@ impl ListChanges {
     /// True when the list has changed, false when it cannot any more.
     async fn next(&mut self) -> bool {
         while self.generation.changed().await.is_ok() {
-            let now = self.app.direct_tools();
-            if now != self.known {
-                self.known = now;
+            let now = self.app.view();
+            let same = now.visible.len() == self.known.len()
+                && now.visible.iter().zip(&self.known).all(|(now, known)| now.looks_like(known));
+            if !same {
+                self.known = now.visible.clone();
                 return true;
             }
         }
@@ -344,10 +356,10 @@ impl Handler {
                 }
                 VisibleKind::Direct(target) => {
                     let heard = Arc::clone(&progress);
-                    let tell = move |message| heard.say(message);
+                    let progress = Progress::to(Arc::new(move |message| heard.say(message)));
                     let answer = self
                         .app
-                        .call_direct(target, &arguments, cancel.clone(), Arc::new(tell))
+                        .call_direct(target, &arguments, &self.caller, cancel.clone(), progress)
                         .await;
                     Ok(raw_result(direct_answer(answer, &context)))
                 }
@@ -359,7 +371,7 @@ impl Handler {
 
     fn run_context(&self, progress: &Arc<CellProgress>, cancel: &CancellationToken) -> RunContext {
         RunContext {
-            scope: self.scope.clone(),
+            caller: self.caller.clone(),
             surface: Arc::clone(&self.app.view().surface),
             settings: self.app.settings,
             cancel: cancel.clone(),
@@ -469,9 +481,9 @@ fn cell_answer(cell: &CellResult, context: &RequestContext<RoleServer>) -> Resul
 }
 
 /// An upstream server's answer, unchanged but for the protocol field that this side of the gateway owns.
-fn direct_answer(answer: Result<Box<RawValue>, String>, context: &RequestContext<RoleServer>) -> String {
+fn direct_answer(answer: Result<String, String>, context: &RequestContext<RoleServer>) -> String {
     let text = match answer {
-        Ok(result) => result.get().to_owned(),
+        Ok(result) => result,
         Err(message) => {
             json!({ "content": [{ "type": "text", "text": message }], "isError": true }).to_string()
         }

@@ -1,4 +1,5 @@
 //! The ways in: what stands between a caller and a cell.
+mod elicit;
 mod mcp;
 mod progress;
 mod stdio;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use codecell::{CallOutcome, CellResult, NestedCall, Observer};
+use codecell::{CallEnd, CallOutcome, CellResult, NestedCall, Observer};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use serde_json::Value;
@@ -62,21 +62,33 @@ impl CellProgress {
 }
 
 impl Observer for CellProgress {
+    fn hears_progress(&self) -> bool {
+        self.messages
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .is_some_and(|messages| !messages.is_closed())
+    }
+
+    fn call_progress(&self, call: &NestedCall, message: &str) {
+        self.say(format!("{}: {message}", call.tool));
+    }
+
     fn call_started(&self, call: &NestedCall) {
         self.started.fetch_add(1, Ordering::Relaxed);
         self.say(format!("{} started ({})", call.tool, self.summary()));
     }
 
-    fn call_finished(&self, call: &NestedCall, took: Duration, outcome: CallOutcome) {
+    fn call_finished(&self, call: &NestedCall, end: &CallEnd<'_>) {
         self.finished.fetch_add(1, Ordering::Relaxed);
-        let ended = match outcome {
+        let ended = match end.outcome {
             CallOutcome::Ok => "finished",
             CallOutcome::ToolError | CallOutcome::Failed => "failed",
         };
         self.say(format!(
             "{} {ended} after {} ms ({})",
             call.tool,
-            took.as_millis(),
+            end.took.as_millis(),
             self.summary()
         ));
     }
@@ -121,6 +133,8 @@ pub(super) async fn narrate<T>(
     listener: Option<Listener>,
 ) -> T {
     let Some(listener) = listener else {
+        // Closed before the work starts: what nobody hears is not asked for.
+        drop(messages);
         return work.await;
     };
     let done = CancellationToken::new();

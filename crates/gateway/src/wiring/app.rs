@@ -1,22 +1,24 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use codecell::tools::{Approvals, CallContext, Policy, Progress, Toolbox};
 use codecell::{
-    CellResult, Codecell, EngineOptions, ErrorCode, Exposure, Languages, Owner, Replay, RunContext, Scope,
-    ServerInfo, Settings, Surface, Telemetry, ToolExecutor, ToolSpec,
+    Caller, CellResult, Codecell, EngineOptions, ErrorCode, ExecutionPath, Exposure, Json, Languages, RunContext,
+    Settings, Surface, Telemetry, Tool, ToolExecutor, ToolResult, ToolSpec,
 };
-use serde_json::Value;
-use serde_json::value::RawValue;
+use codecell_plugins::PluginHost;
+use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::direct::{DirectNames, DirectTool};
+use super::direct::DirectNames;
 use super::executor::UpstreamTools;
-use crate::config::{CodeModeSettings, Config, DirectOnly, ServerConfig, Switch};
-use crate::upstream::{
-    CallOptions, Progress, ServerSnapshot, Snapshot, State, ToolDump, UpstreamOptions, Upstreams, WaitFor,
-};
+use super::guards::{self, Channel};
+use super::view::{RemovedTool, View, controls, server_infos, tool_specs};
+use crate::approvals::Desk;
+use crate::config::{AgentSettings, CodeModeSettings, Config, DirectOnly, ServerConfig, Switch};
+use crate::upstream::{Snapshot, UpstreamOptions, Upstreams, WaitFor};
 
 /// How long the first cell of a long-lived door waits for servers whose tools nobody has seen yet.
 const UNKNOWN_SERVERS_WAIT: Duration = Duration::from_secs(5);
@@ -30,66 +32,135 @@ pub(crate) struct App {
     engine: OnceCell<Result<Codecell, String>>,
     pub(crate) upstreams: Upstreams,
     pub(crate) settings: Settings,
-    code_mode: Switch,
+    /// Questions that wait for a person.
+    pub(crate) approvals: Approvals,
+    agent: AgentSettings,
+    channel: Channel,
+    policy: Policy,
+    path: ExecutionPath,
+    toolbox: Arc<Toolbox>,
+    plugins: Arc<PluginHost>,
+    plugin_config: Value,
+    has_code_mode: bool,
+    may_ask: bool,
     list_can_change: bool,
     names: Mutex<DirectNames>,
     /// The view of the last generation that was asked for.
     view: Mutex<Option<(u64, Arc<View>)>>,
 }
 
-/// What there is at one moment: for cells and for the model.
-pub(crate) struct View {
-    pub(crate) surface: Arc<Surface>,
-    pub(crate) visible: Vec<VisibleTool>,
-    pub(crate) snapshot: Arc<Snapshot>,
-}
-
-/// A tool that the model sees.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct VisibleTool {
-    pub(crate) name: String,
-    /// Its entry in `tools/list`.
-    pub(crate) listing: Value,
-    pub(crate) kind: VisibleKind,
-}
-
-/// What a call to a visible tool does.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum VisibleKind {
-    Exec,
-    Wait,
-    Direct(DirectTool),
+/// Who the app is for, and what is linked into it.
+pub(crate) struct Setting {
+    pub(crate) agent: AgentSettings,
+    pub(crate) channel: Channel,
+    pub(crate) plugins: Arc<PluginHost>,
+    pub(crate) options: UpstreamOptions,
 }
 
 impl App {
     /// Starts to connect to every server and returns at once.
-    pub(crate) fn start(config: Config, options: UpstreamOptions) -> Self {
-        let list_can_change =
-            config.code_mode.enabled == Switch::Off || config.servers.iter().any(has_direct_only);
-        let reserved: &[&str] = if config.code_mode.enabled == Switch::Off {
-            &[]
-        } else {
-            &["exec", "wait"]
+    ///
+    /// # Errors
+    ///
+    /// Fails when the tools of this process cannot be had as they are configured, or the policy means nothing: going
+    /// on without would allow or promise something else than what was written.
+    pub(crate) fn start(config: Config, setting: Setting) -> anyhow::Result<Self> {
+        let Setting {
+            agent,
+            channel,
+            plugins,
+            options,
+        } = setting;
+        let everything = guards::policy(&config.tools, &agent)?;
+        let caller = Caller {
+            sandboxed: guards::is_sandboxed(&agent, channel),
+            ..Caller::default()
         };
-        Self {
+        let policy = everything.for_caller(&caller);
+        // A run without tools on purpose has no code mode either.
+        let has_code_mode = agent.code_mode.enabled != Switch::Off && !policy.allows_nothing();
+        let list_can_change = !has_code_mode || config.servers.iter().any(has_direct_only);
+        let reserved: &[&str] = if has_code_mode { &["exec", "wait"] } else { &[] };
+        let plugin_config = config.plugins.iter();
+        let plugin_config = plugin_config
+            .map(|(id, entry)| (id.clone(), entry.config.clone()))
+            .collect();
+        let upstreams = Upstreams::start(config.servers, options);
+        let servers: Arc<dyn ToolExecutor> = Arc::new(UpstreamTools {
+            upstreams: upstreams.clone(),
+        });
+        let toolbox = Arc::new(guards::toolbox(&config.tools, &plugins, servers)?);
+        let may_ask = !config.tools.ask.is_empty() || !plugins.plugins().is_empty();
+        let approvals = Approvals::new();
+        let path = guards::path(&toolbox, &config.tools, everything, &plugins, &approvals)?;
+        Ok(Self {
             engine: OnceCell::new(),
-            settings: settings(&config.code_mode),
-            code_mode: config.code_mode.enabled,
+            settings: settings(&agent.code_mode),
+            approvals,
+            agent,
+            channel,
+            policy,
+            path,
+            toolbox,
+            plugins,
+            plugin_config,
+            has_code_mode,
+            may_ask,
             list_can_change,
             names: Mutex::new(DirectNames::new(reserved)),
-            upstreams: Upstreams::start(config.servers, options),
+            upstreams,
             view: Mutex::new(None),
-        }
+        })
     }
 
     /// Whether the model sees exec and wait. These doors have nothing to fall back to, so only `false` says no.
     pub(crate) fn has_code_mode(&self) -> bool {
-        self.code_mode != Switch::Off
+        self.has_code_mode
     }
 
     /// Whether servers that connect or change can change what the model sees.
     pub(crate) fn list_can_change(&self) -> bool {
         self.list_can_change
+    }
+
+    /// Whether a call can lead to a question at all.
+    pub(crate) fn may_ask(&self) -> bool {
+        self.may_ask
+    }
+
+    /// Opens the socket on which people answer, if there can be questions. Without it they are answered with no.
+    pub(crate) fn open_desk(&self) -> Option<Desk> {
+        if !self.may_ask {
+            return None;
+        }
+        Desk::open(&self.approvals)
+            .inspect_err(|error| tracing::warn!(%error, "approvals cannot be answered from another terminal"))
+            .ok()
+    }
+
+    /// The agent that the app is for.
+    pub(crate) fn agent(&self) -> &AgentSettings {
+        &self.agent
+    }
+
+    /// The steps that tools pass.
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The way to the tools, policy and hooks included.
+    pub(crate) fn path(&self) -> &ExecutionPath {
+        &self.path
+    }
+
+    /// A new session of the agent; nobody else can resume its runs.
+    pub(crate) fn caller(&self) -> Caller {
+        let session = Uuid::new_v4().to_string();
+        Caller {
+            channel: Some(self.channel.name().into()),
+            sandboxed: guards::is_sandboxed(&self.agent, self.channel),
+            ..Caller::new(self.agent.id.clone(), session.clone(), session)
+        }
     }
 
     /// What there is now. Built anew only after a server has changed.
@@ -102,47 +173,52 @@ impl App {
             return Arc::clone(view);
         }
         let generation = snapshot.generation;
-        let view = Arc::new(self.build(snapshot));
+        let view = Arc::new(self.build(snapshot, self.path.clone()));
         *cached = Some((generation, Arc::clone(&view)));
         view
     }
 
-    fn build(&self, snapshot: Arc<Snapshot>) -> View {
-        let surface = Arc::new(surface(&snapshot, Arc::new(self.executor())));
-        let mut visible = Vec::new();
-        if self.has_code_mode() {
-            let own = [
-                (VisibleKind::Exec, surface.exec_descriptor(&self.settings)),
-                (VisibleKind::Wait, surface.wait_descriptor()),
-            ];
-            for (kind, descriptor) in own {
-                let listing = serde_json::to_value(&descriptor).unwrap_or_default();
-                visible.push(VisibleTool {
-                    name: descriptor.name.into(),
-                    listing,
-                    kind,
-                });
-            }
-        }
-        visible.extend(self.direct_of(&snapshot));
-        View {
-            surface,
-            visible,
-            snapshot,
-        }
+    /// The effective tools, all of them, before the policy.
+    pub(crate) fn all_tools(&self, snapshot: &Snapshot) -> Vec<ToolSpec> {
+        self.toolbox
+            .specs()
+            .into_iter()
+            .chain(tool_specs(snapshot))
+            .collect()
     }
 
-    /// The upstream tools that the model sees now.
-    pub(crate) fn direct_tools(&self) -> Vec<VisibleTool> {
-        self.direct_of(&self.upstreams.snapshot())
-    }
-
-    fn direct_of(&self, snapshot: &Snapshot) -> Vec<VisibleTool> {
-        let wanted = |tool: &ToolDump| tool.direct_only || !self.has_code_mode();
-        self.names
+    /// What cells would reach if calls went along `path`.
+    pub(crate) fn build(&self, snapshot: Arc<Snapshot>, path: ExecutionPath) -> View {
+        let applied = self.policy.apply(self.all_tools(&snapshot));
+        if let Some(emptied) = self.policy.emptied(&applied.kept) {
+            tracing::warn!("{emptied}");
+        }
+        let visible = |tool: &&ToolSpec| !self.has_code_mode || tool.exposure == Exposure::DirectOnly;
+        let direct = self
+            .names
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .list(snapshot, wanted)
+            .list(applied.kept.iter().filter(visible), &snapshot);
+        let registrations = self.plugins.namespaces().registrations();
+        let surface = Surface::guarded(applied.kept, server_infos(&snapshot), path)
+            .with_namespaces(&registrations, self.plugin_config.clone());
+        let mut visible = Vec::new();
+        if self.has_code_mode {
+            visible = controls(&surface, &self.settings);
+        }
+        visible.extend(direct);
+        let removed = applied.removed.into_iter().map(|(id, removed)| RemovedTool {
+            is_mcp: id.as_str().starts_with("mcp:"),
+            id: id.to_string(),
+            step: removed.step,
+            config_key: removed.config_key,
+        });
+        View {
+            surface: Arc::new(surface),
+            visible,
+            removed: removed.collect(),
+            snapshot,
+        }
     }
 
     /// Waits until every server whose tools were never seen is ready or has failed, but not for long.
@@ -157,33 +233,32 @@ impl App {
         self.upstreams.settled(WaitFor::All, ALL_SERVERS_WAIT).await;
     }
 
-    /// Calls a visible upstream tool; the error is text for the model.
+    /// Calls a visible tool; gives the result in MCP's shape. The error is text for the model.
     pub(crate) async fn call_direct(
         &self,
-        target: &DirectTool,
+        tool: &Arc<Tool>,
         arguments: &Value,
+        caller: &Caller,
         cancel: CancellationToken,
-        tell: Arc<dyn Fn(String) + Send + Sync>,
-    ) -> Result<Box<RawValue>, String> {
-        let arguments = serde_json::value::to_raw_value(arguments).map_err(|error| error.to_string())?;
-        let heard = move |progress: Progress| {
-            if let Some(message) = progress.message {
-                tell(message);
-            }
-        };
-        let options = CallOptions {
+        progress: Progress,
+    ) -> Result<String, String> {
+        let context = CallContext {
+            caller: Arc::new(caller.clone()),
+            cell: None,
+            number: 0,
             cancel,
-            progress: Some(Arc::new(heard)),
-            read_only: target.read_only,
+            progress,
         };
-        self.upstreams
-            .call_tool(&target.server, &target.tool, &arguments, options)
-            .await
-            .map_err(|error| error.to_string())
+        let delivered = self.path.call(tool, Some(&Json::from(arguments)), context).await;
+        match delivered {
+            Ok(delivered) if tool.is_mcp() => Ok(delivered.result.result.to_string()),
+            Ok(delivered) => Ok(mcp_shape(&delivered.result)),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
-    /// What carries the calls of cells to the servers.
-    pub(crate) fn executor(&self) -> UpstreamTools {
+    /// What carries calls to the servers and nothing else.
+    pub(crate) fn servers(&self) -> UpstreamTools {
         UpstreamTools {
             upstreams: self.upstreams.clone(),
         }
@@ -261,25 +336,29 @@ pub(crate) fn failed(code: ErrorCode, error: String) -> CellResult {
     }
 }
 
-/// What cells reach through `executor` when the servers are as in `snapshot`.
-pub(crate) fn surface(snapshot: &Snapshot, executor: Arc<dyn ToolExecutor>) -> Surface {
-    Surface::new(tool_specs(snapshot), server_infos(snapshot), executor)
+/// The result of a tool of this process, as MCP has it: objects are structured content, everything is text.
+fn mcp_shape(result: &ToolResult) -> String {
+    let mut fields = match result.result.read::<Value>() {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    fields.remove("details");
+    if let Some(value) = &result.value
+        && let Ok(value @ Value::Object(_)) = value.read()
+    {
+        fields.insert("structuredContent".into(), value);
+    }
+    fields.entry("content").or_insert_with(|| Value::Array(Vec::new()));
+    if result.is_error {
+        fields.insert("isError".into(), true.into());
+    }
+    Value::Object(fields).to_string()
 }
 
 fn has_direct_only(server: &ServerConfig) -> bool {
     match &server.direct_only {
         DirectOnly::All => true,
         DirectOnly::Matching(globs) => !globs.patterns().is_empty(),
-    }
-}
-
-/// The identity of a caller that is one connection or one command: nobody else can resume its runs.
-pub(crate) fn connection_scope(agent: &str) -> Scope {
-    let session = Uuid::new_v4().to_string();
-    Scope {
-        agent: agent.into(),
-        run: session.clone(),
-        session,
     }
 }
 
@@ -301,56 +380,4 @@ fn settings(code_mode: &CodeModeSettings) -> Settings {
         max_search_limit: bytes(code_mode.max_search_limit),
     }
     .clamped()
-}
-
-fn tool_specs(snapshot: &Snapshot) -> Vec<ToolSpec> {
-    snapshot
-        .servers
-        .iter()
-        .flat_map(|server| server.tools.iter().map(move |tool| (server, tool)))
-        .map(|(server, tool)| ToolSpec {
-            owner: Owner::Mcp(server.name.clone()),
-            name: tool.name.clone(),
-            label: tool.title.clone(),
-            description: tool.description.clone(),
-            parameters: tool.input_schema.clone(),
-            output_schema: tool.output_schema.clone(),
-            exposure: if tool.direct_only {
-                Exposure::DirectOnly
-            } else {
-                Exposure::Catalog
-            },
-            // A server's own word never makes a tool replay-safe.
-            replay: Replay::Unsafe,
-            annotations: tool.annotations.clone(),
-        })
-        .collect()
-}
-
-fn server_infos(snapshot: &Snapshot) -> Vec<ServerInfo> {
-    snapshot
-        .servers
-        .iter()
-        .filter(|server| server.state != State::Disabled)
-        .map(|server| ServerInfo {
-            name: server.name.clone(),
-            resources: server.has_resources,
-            prompts: server.has_prompts,
-            instructions: server.instructions.as_deref().map(str::to_owned),
-            state: state_in_cells(server),
-        })
-        .collect()
-}
-
-/// What a cell is told of a server's state: the reason too, because its author may be able to help.
-fn state_in_cells(server: &ServerSnapshot) -> String {
-    let label = server.state.label();
-    match &server.state {
-        _ if server.stale => "stale".to_owned(),
-        State::Failed { reason } | State::NeedsAuth { reason } | State::Restarting { reason } => {
-            format!("{label}: {reason}")
-        }
-        State::Connecting => format!("{label}, try again shortly"),
-        _ => label.to_owned(),
-    }
 }

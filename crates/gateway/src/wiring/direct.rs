@@ -1,25 +1,20 @@
-//! Tools that the model sees although they belong to an upstream server.
-use std::collections::{BTreeMap, BTreeSet};
+//! Tools that the model sees itself, beside exec and wait or instead of them.
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
-use super::app::{VisibleKind, VisibleTool};
+use codecell::{Owner, Tool, ToolId, ToolSpec};
+use serde_json::{Map, Value};
+
+use super::view::{VisibleKind, VisibleTool};
 use crate::upstream::{Snapshot, ToolDump};
 
 /// Longest tool name that every host takes.
 const MAX_NAME_CHARS: usize = 64;
 
-/// A tool of an upstream server, under the name the model knows it by.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct DirectTool {
-    pub(crate) server: String,
-    pub(crate) tool: String,
-    /// Whether the server says that it only reads.
-    pub(crate) read_only: bool,
-}
-
-/// The visible names of direct-only tools. A name that was given stays with its tool as long as the process
+/// The visible names of direct tools. A name that was given stays with its tool as long as the process
 /// lives: a server that connects late must not take over what the model knows as another server's tool.
 pub(super) struct DirectNames {
-    given: BTreeMap<(String, String), String>,
+    given: BTreeMap<ToolId, String>,
     taken: BTreeSet<String>,
 }
 
@@ -32,52 +27,72 @@ impl DirectNames {
         }
     }
 
-    /// A tool keeps its own name unless that is taken; then the server's name goes before it, and after that a
+    /// A tool keeps its own name unless that is taken; then its owner's name goes before it, and after that a
     /// number.
-    fn of(&mut self, server: &str, tool: &str) -> String {
-        let key = (server.to_owned(), tool.to_owned());
-        if let Some(name) = self.given.get(&key) {
+    fn of(&mut self, spec: &ToolSpec) -> String {
+        let id = ToolId::new(&spec.owner, &spec.name);
+        if let Some(name) = self.given.get(&id) {
             return name.clone();
         }
-        let name = free_name(server, tool, &self.taken);
+        let name = free_name(spec.owner.name().unwrap_or("core"), &spec.name, &self.taken);
         self.taken.insert(name.clone());
-        self.given.insert(key, name.clone());
+        self.given.insert(id, name.clone());
         name
     }
 
-    /// The tools that `wanted` picks, in the order of the configuration and of their servers' lists.
-    pub(super) fn list(
+    /// These tools as the model is told of them, in their order. What a server wrote stays as it wrote it.
+    pub(super) fn list<'t>(
         &mut self,
+        specs: impl Iterator<Item = &'t ToolSpec>,
         snapshot: &Snapshot,
-        wanted: impl Fn(&ToolDump) -> bool,
     ) -> Vec<VisibleTool> {
         let servers = snapshot.servers.iter();
-        let tools = servers.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
-        tools
-            .filter(|(_, tool)| wanted(tool))
-            .map(|(server, tool)| self.visible(&server.name, tool))
+        let dumps: HashMap<(&str, &str), &ToolDump> = servers
+            .flat_map(|server| server.tools.iter().map(move |tool| (server, tool)))
+            .map(|(server, tool)| ((&*server.name, &*tool.name), &**tool))
+            .collect();
+        specs
+            .map(|spec| {
+                let name = self.of(spec);
+                let listing = match &spec.owner {
+                    Owner::Mcp(server) => dumps
+                        .get(&(server.as_str(), spec.name.as_str()))
+                        .map(|tool| upstream_listing(tool, &name)),
+                    _ => None,
+                };
+                VisibleTool {
+                    listing: listing.unwrap_or_else(|| own_listing(spec, &name)),
+                    name,
+                    kind: VisibleKind::Direct(Arc::new(Tool::alone(spec.clone()))),
+                }
+            })
             .collect()
     }
+}
 
-    fn visible(&mut self, server: &str, tool: &ToolDump) -> VisibleTool {
-        let name = self.of(server, &tool.name);
-        let mut listing = tool.raw.clone();
-        if let Some(fields) = listing.as_object_mut() {
-            fields.insert("name".into(), name.clone().into());
-            // What servers leave out or get wrong, and hosts insist on.
-            fields.insert("inputSchema".into(), tool.input_schema.clone());
-        }
-        let target = DirectTool {
-            server: server.to_owned(),
-            tool: tool.name.clone(),
-            read_only: tool.says_read_only(),
-        };
-        VisibleTool {
-            name,
-            listing,
-            kind: VisibleKind::Direct(target),
-        }
+fn upstream_listing(tool: &ToolDump, name: &str) -> Value {
+    let mut listing = tool.raw.clone();
+    if let Some(fields) = listing.as_object_mut() {
+        fields.insert("name".into(), name.into());
+        // What servers leave out or get wrong, and hosts insist on.
+        fields.insert("inputSchema".into(), tool.input_schema.clone());
     }
+    listing
+}
+
+/// A tool of this process. Its output contract is for cells and is not listed.
+fn own_listing(spec: &ToolSpec, name: &str) -> Value {
+    let mut fields = Map::new();
+    fields.insert("name".into(), name.into());
+    if let Some(label) = &spec.label {
+        fields.insert("title".into(), label.as_str().into());
+    }
+    fields.insert("description".into(), spec.description.as_str().into());
+    fields.insert("inputSchema".into(), spec.parameters.clone());
+    if let Some(annotations) = &spec.annotations {
+        fields.insert("annotations".into(), annotations.clone());
+    }
+    Value::Object(fields)
 }
 
 fn free_name(server: &str, tool: &str, taken: &BTreeSet<String>) -> String {
@@ -114,12 +129,18 @@ fn safe(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use codecell::{Owner, ToolSpec};
+
     use super::DirectNames;
+
+    fn tool(server: &str, name: &str) -> ToolSpec {
+        ToolSpec::new(Owner::Mcp(server.into()), name, "", serde_json::json!({}))
+    }
 
     #[test]
     fn a_name_is_kept_unless_it_is_taken() {
         let mut names = DirectNames::new(&["exec", "wait"]);
-        for (server, tool, name) in [
+        for (server, name, given) in [
             ("a", "photo", "photo"),
             ("a", "exec", "a_exec"),
             ("b", "photo", "b_photo"),
@@ -128,16 +149,22 @@ mod tests {
             ("my server", "wait", "my_server_wait"),
             ("a", "ü/x", "__x"),
         ] {
-            assert_eq!(names.of(server, tool), name, "{server} {tool}");
+            assert_eq!(names.of(&tool(server, name)), given, "{server} {name}");
         }
-        assert_eq!(names.of("b", "photo"), "b_photo", "a name that was given stays");
+        assert_eq!(
+            names.of(&tool("b", "photo")),
+            "b_photo",
+            "a name that was given stays"
+        );
+        let own = ToolSpec::new(Owner::Core, "exec", "", serde_json::json!({}));
+        assert_eq!(names.of(&own), "core_exec");
     }
 
     #[test]
     fn long_names_stay_distinct_and_short() {
         let mut names = DirectNames::new(&[]);
         let given: std::collections::BTreeSet<String> = (0..20)
-            .map(|number| names.of(&format!("server {number}"), &"x".repeat(200)))
+            .map(|number| names.of(&tool(&format!("server {number}"), &"x".repeat(200))))
             .collect();
         assert_eq!(given.len(), 20);
         assert!(given.iter().all(|name| name.len() <= 64));

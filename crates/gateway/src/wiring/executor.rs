@@ -1,9 +1,11 @@
 //! Carries the calls of cells to the servers.
+use std::sync::Arc;
+
 use codecell::{BoxFuture, Json, McpRequest, Owner, ToolCall, ToolError, ToolExecutor, ToolResult};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::upstream::{CallError, CallOptions, Upstreams};
+use crate::upstream::{CallError, CallOptions, Progress, Upstreams};
 
 /// Calls tools where they are.
 pub(crate) struct UpstreamTools {
@@ -14,24 +16,24 @@ impl ToolExecutor for UpstreamTools {
     fn execute(&self, call: ToolCall) -> BoxFuture<Result<ToolResult, ToolError>> {
         let upstreams = self.upstreams.clone();
         Box::pin(async move {
-            let Owner::Mcp(server) = &call.owner else {
-                return Err(ToolError {
-                    code: "unknown_tool",
-                    message: format!(
-                        "`{}` is no tool of an MCP server, and there are no others here",
-                        call.tool
-                    ),
-                    details: None,
-                });
+            let Owner::Mcp(server) = call.owner() else {
+                let message = format!("`{}` is no tool of an MCP server", call.tool.id());
+                return Err(ToolError::new("unknown_tool", message));
+            };
+            let told = call.progress.clone();
+            let heard = move |progress: Progress| {
+                if let Some(message) = progress.message {
+                    told.tell(message);
+                }
             };
             let options = CallOptions {
-                cancel: call.cancel,
-                progress: None,
-                read_only: call.read_only,
+                cancel: call.cancel.clone(),
+                progress: call.progress.is_heard().then(|| Arc::new(heard) as _),
+                read_only: call.says_read_only(),
             };
             let arguments = raw(&call.arguments)?;
             let result = upstreams
-                .call_tool(server, &call.name, &arguments, options)
+                .call_tool(server, call.name(), &arguments, options)
                 .await
                 .map_err(|e| tool_error(&e))?;
             read_result(result)

@@ -2,8 +2,12 @@
 mod app;
 mod direct;
 mod executor;
+mod guards;
+mod view;
 
 pub(crate) use self::{
-    app::{App, View, VisibleKind, VisibleTool, connection_scope, failed, surface},
+    app::{App, Setting, failed},
     executor::UpstreamTools,
+    guards::Channel,
+    view::{RemovedTool, View, VisibleKind, VisibleTool},
 };

@@ -1,10 +1,16 @@
 //! What a model is shown, as a whole.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
 
 mod activation;
 mod description;
 mod descriptors;
+mod guard;
 mod index;
+mod untrusted;
 
 use codecell_catalog::{Owner, ToolSpec};
 use serde_json::json;

@@ -80,6 +80,19 @@ fn configuration(out: &mut String, report: &Report, default_places: &[PathBuf], 
         };
         out.push_str(&format!("  {severity}  {file}{path}: {}\n", problem.message));
     }
+    for advice in &report.advice {
+        let label = paint.yellow("advice");
+        out.push_str(&format!("  {label}  {}: {}\n", advice.path, advice.message));
+    }
+    for removed in &report.removed {
+        let tools = one_line(&removed.tools.join(", "), WIDTH);
+        let count = removed.tools.len();
+        let label = paint.dim("policy");
+        out.push_str(&format!(
+            "  {label}  {} takes away {count}: {tools}\n",
+            removed.config_key
+        ));
+    }
 }
 
 fn server_block(server: &ServerReport, paint: Paint) -> String {

@@ -7,10 +7,11 @@ use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::advice::advice;
 use crate::config::{Problem, Severity};
 use crate::tokens;
 use crate::upstream::{Era, ServerSnapshot, State};
-use crate::wiring::{App, connection_scope};
+use crate::wiring::{App, RemovedTool};
 
 /// The findings; `--json` prints them as they are.
 #[derive(Debug, Serialize)]
@@ -19,9 +20,27 @@ pub(super) struct Report {
     pub(super) ok: bool,
     pub(super) files: Vec<PathBuf>,
     pub(super) problems: Vec<ProblemReport>,
+    /// What works as written and is still worth a second look.
+    pub(super) advice: Vec<AdviceReport>,
+    /// What the policy takes away.
+    pub(super) removed: Vec<RemovedReport>,
     pub(super) engine: Engine,
     pub(super) servers: Vec<ServerReport>,
     pub(super) tokens: TokenReport,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct AdviceReport {
+    pub(super) path: String,
+    pub(super) message: String,
+}
+
+/// The tools that one list of the policy takes away.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RemovedReport {
+    pub(super) config_key: String,
+    pub(super) tools: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -80,6 +99,37 @@ pub(super) struct TokenReport {
     pub(super) codecell: usize,
 }
 
+/// What is left to say when nothing could be started.
+#[derive(Debug, Serialize)]
+pub(super) struct NoStart {
+    ok: bool,
+    files: Vec<PathBuf>,
+    problems: Vec<ProblemReport>,
+    error: String,
+}
+
+impl NoStart {
+    pub(super) fn new(files: Vec<PathBuf>, problems: Vec<Problem>, error: &anyhow::Error) -> Self {
+        Self {
+            ok: false,
+            files,
+            problems: problems.into_iter().map(ProblemReport::from).collect(),
+            error: format!("{error:#}"),
+        }
+    }
+}
+
+impl From<Problem> for ProblemReport {
+    fn from(problem: Problem) -> Self {
+        Self {
+            file: problem.file,
+            path: problem.path,
+            severity: problem.severity.to_string(),
+            message: problem.message,
+        }
+    }
+}
+
 impl Report {
     pub(super) async fn new(app: &App, files: Vec<PathBuf>, problems: Vec<Problem>) -> Self {
         let view = app.view();
@@ -99,24 +149,35 @@ impl Report {
             .iter()
             .all(|server| matches!(server.state, "ready" | "disabled"));
         let runs = !matches!(engine, Engine::Failed { .. });
-        let problems = problems
-            .into_iter()
-            .map(|problem| ProblemReport {
-                file: problem.file,
-                path: problem.path,
-                severity: problem.severity.to_string(),
-                message: problem.message,
-            })
-            .collect();
+        let problems = problems.into_iter().map(ProblemReport::from).collect();
         Self {
             ok: sound && works && runs,
             files,
             problems,
+            advice: advice(app)
+                .into_iter()
+                .map(|(path, message)| AdviceReport { path, message })
+                .collect(),
+            removed: removed(&view.removed),
             engine,
             servers,
             tokens,
         }
     }
+}
+
+fn removed(tools: &[RemovedTool]) -> Vec<RemovedReport> {
+    let mut by_key: Vec<RemovedReport> = Vec::new();
+    for tool in tools {
+        match by_key.iter_mut().find(|report| report.config_key == tool.config_key) {
+            Some(report) => report.tools.push(tool.id.clone()),
+            None => by_key.push(RemovedReport {
+                config_key: tool.config_key.clone(),
+                tools: vec![tool.id.clone()],
+            }),
+        }
+    }
+    by_key
 }
 
 /// Runs the smallest cell there is.
@@ -125,7 +186,7 @@ async fn engine(app: &App) -> Engine {
         return Engine::Off;
     }
     let run = RunContext {
-        scope: connection_scope("doctor"),
+        caller: app.caller(),
         surface: Arc::clone(&app.view().surface),
         settings: app.settings,
         cancel: CancellationToken::new(),

@@ -1,5 +1,4 @@
 //! Names, paths, files and `$api` of the `MCP` namespace.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::{collections::HashSet, fs, path::Path, sync::Arc};
 
