@@ -59,6 +59,9 @@ pub(super) struct ConfigArgs {
     /// The agent of the configuration whose tools and limits count
     #[arg(long, value_name = "ID", default_value = "main")]
     pub(super) agent: String,
+    /// Append what happens to this file, as JSON Lines, secrets taken out: cells, their calls, approvals
+    #[arg(long, value_name = "FILE")]
+    pub(super) trajectory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

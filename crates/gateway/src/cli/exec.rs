@@ -8,14 +8,14 @@ use std::time::Duration;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use codecell_plugins::Plugin;
-use codecell::{CellResult, ErrorCode, RunContext, Unobserved};
+use codecell::{CellResult, ErrorCode, Observer, RunContext, Unobserved};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::args::{Cli, ExecArgs, Language};
 use super::output;
 use super::setup::{Setup, stop_signal};
-use crate::wiring::{App, Channel, failed};
+use crate::wiring::{App, Channel, Record, failed};
 
 /// Longest program that is read, in bytes; the engine's own limit is below it and says so better.
 const MAX_PROGRAM_BYTES: u64 = 64 * 1024 * 1024;
@@ -108,6 +108,15 @@ impl Resume {
     }
 }
 
+/// Ends the trajectory when the command does, however it does.
+struct Closing(Arc<Record>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 async fn run_cell(
     app: &App,
     program: Program,
@@ -121,12 +130,21 @@ async fn run_cell(
     let mut settings = app.settings;
     settings.timeout = timeout.unwrap_or(settings.timeout);
     let caller = app.caller();
+    let record = match app.record(&caller) {
+        Ok(record) => record,
+        Err(error) => return refused(format!("{error:#}")),
+    };
+    let observer: Arc<dyn Observer> = match &record {
+        Some(record) => Arc::<Record>::clone(record),
+        None => Arc::new(Unobserved),
+    };
+    let _ended = record.map(Closing);
     let context = || RunContext {
         caller: caller.clone(),
         surface: Arc::clone(&app.view().surface),
         settings: settings.clamped(),
         cancel: stop.clone(),
-        observer: Arc::new(Unobserved),
+        observer: Arc::clone(&observer),
     };
     let mut arguments = Map::new();
     arguments.insert("code".into(), program.source.into());

@@ -68,6 +68,7 @@ impl Setup {
             channel,
             plugins,
             options: UpstreamOptions::default(),
+            trajectory: trajectory(args),
         };
         App::start(config, setting)
     }
@@ -83,6 +84,18 @@ impl Setup {
             complain(&format!("codecell: {problem}"));
         }
     }
+}
+
+/// The file of the trajectory: the one that was named, or that of the environment. `CODECELL_TRAJECTORY=0` (or
+/// `OPENCLAW_TRAJECTORY=0`) switches it off whatever was named.
+fn trajectory(args: &ConfigArgs) -> Option<PathBuf> {
+    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+    let ours = variable("CODECELL_TRAJECTORY");
+    let off = |value: &std::ffi::OsString| value == "0";
+    if ours.as_ref().is_some_and(off) || variable("OPENCLAW_TRAJECTORY").as_ref().is_some_and(off) {
+        return None;
+    }
+    args.trajectory.clone().or_else(|| ours.map(PathBuf::from))
 }
 
 /// Loads the linked plugins that the configuration does not switch off. One that fails leaves nothing behind and

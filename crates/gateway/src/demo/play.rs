@@ -41,6 +41,7 @@ pub(crate) async fn run() -> anyhow::Result<ExitCode> {
             cache: None,
             ..UpstreamOptions::default()
         },
+        trajectory: None,
     };
     let app = App::start(config, setting)?;
     let outcome = play(&app, paint).await;

@@ -1,7 +1,7 @@
 //! `codecell mcp`: exec, wait and the direct-only tools as an MCP server over stdio.
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use codecell::tools::Progress;
 use codecell::{Caller, CellResult, RunContext};
@@ -20,11 +20,12 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::elicit::{ask_the_host, can_ask};
 use super::progress::{CellProgress, Listener, WaitingCells, narrate};
 use super::stdio::{Stdio, raw_result};
-use crate::wiring::{App, View, VisibleKind, VisibleTool};
+use crate::wiring::{App, Record, View, VisibleKind, VisibleTool};
 
 /// How long running cells may go on after the caller closed its side.
 ///
@@ -54,10 +55,12 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let abort = CancellationToken::new();
+    let caller = app.caller();
     let door = Door {
         handler: Handler {
             app: Arc::clone(&app),
-            caller: app.caller(),
+            record: app.record(&caller)?,
+            caller,
             abort: abort.clone(),
             gone: CancellationToken::new(),
             servers_awaited: Arc::default(),
@@ -65,6 +68,7 @@ where
         },
     };
     let session = door.handler.caller.session.clone();
+    let record = door.handler.record.clone();
     let closed = stdio.closed();
     let stopping = tokio::spawn({
         let (abort, stop, gone) = (abort.clone(), stop.clone(), door.handler.gone.clone());
@@ -83,6 +87,9 @@ where
     stopping.abort();
     abort.cancel();
     app.end_session(&session);
+    if let Some(record) = record {
+        record.close();
+    }
     ended
 }
 
@@ -168,6 +175,8 @@ const TOOLS_CALL: &str = "tools/call";
 struct Handler {
     app: Arc<App>,
     caller: Caller,
+    /// The trajectory, if one is written.
+    record: Option<Arc<Record>>,
     /// Fires when everything of this connection has to end.
     abort: CancellationToken,
     /// Fires when nothing but answers can be sent any more.
@@ -357,10 +366,18 @@ impl Handler {
                 VisibleKind::Direct(target) => {
                     let heard = Arc::clone(&progress);
                     let progress = Progress::to(Arc::new(move |message| heard.say(message)));
+                    let start = Instant::now();
+                    let noted = self.record.as_ref().map(|record| {
+                        let id = Uuid::new_v4().simple().to_string();
+                        (record, record.direct_call(id, target.id().as_str(), &arguments))
+                    });
                     let answer = self
                         .app
                         .call_direct(target, &arguments, &self.caller, cancel.clone(), progress)
                         .await;
+                    if let Some((record, call)) = noted {
+                        record.direct_result(&call, &answer, start.elapsed());
+                    }
                     Ok(raw_result(direct_answer(answer, &context)))
                 }
             }
@@ -375,7 +392,10 @@ impl Handler {
             surface: Arc::clone(&self.app.view().surface),
             settings: self.app.settings,
             cancel: cancel.clone(),
-            observer: Arc::<CellProgress>::clone(progress),
+            observer: match &self.record {
+                Some(record) => Arc::new((Arc::clone(progress), Arc::clone(record))),
+                None => Arc::<CellProgress>::clone(progress),
+            },
         }
     }
 }

@@ -1,6 +1,8 @@
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use anyhow::Context;
 use codecell::tools::{Approvals, CallContext, Policy, Progress, Toolbox};
 use codecell::{
     Caller, CellResult, Codecell, EngineOptions, ErrorCode, ExecutionPath, Exposure, Json, Languages, RunContext,
@@ -15,6 +17,7 @@ use uuid::Uuid;
 use super::direct::DirectNames;
 use super::executor::UpstreamTools;
 use super::guards::{self, Channel};
+use super::record::Record;
 use super::view::{RemovedTool, View, controls, server_infos, tool_specs};
 use crate::approvals::Desk;
 use crate::config::{AgentSettings, CodeModeSettings, Config, DirectOnly, ServerConfig, Switch};
@@ -45,6 +48,7 @@ pub(crate) struct App {
     may_ask: bool,
     list_can_change: bool,
     names: Mutex<DirectNames>,
+    trajectory: Option<PathBuf>,
     /// The view of the last generation that was asked for.
     view: Mutex<Option<(u64, Arc<View>)>>,
 }
@@ -55,6 +59,8 @@ pub(crate) struct Setting {
     pub(crate) channel: Channel,
     pub(crate) plugins: Arc<PluginHost>,
     pub(crate) options: UpstreamOptions,
+    /// Where the trajectory is written, if anywhere.
+    pub(crate) trajectory: Option<PathBuf>,
 }
 
 impl App {
@@ -70,6 +76,7 @@ impl App {
             channel,
             plugins,
             options,
+            trajectory,
         } = setting;
         let everything = guards::policy(&config.tools, &agent)?;
         let caller = Caller {
@@ -108,6 +115,7 @@ impl App {
             may_ask,
             list_can_change,
             names: Mutex::new(DirectNames::new(reserved)),
+            trajectory,
             upstreams,
             view: Mutex::new(None),
         })
@@ -148,9 +156,18 @@ impl App {
         &self.policy
     }
 
-    /// The way to the tools, policy and hooks included.
-    pub(crate) fn path(&self) -> &ExecutionPath {
-        &self.path
+    /// Begins the trajectory of a session, if one is wanted.
+    ///
+    /// # Errors
+    ///
+    /// Fails when its file cannot be written: somebody who asked for a record counts on it.
+    pub(crate) fn record(&self, caller: &Caller) -> anyhow::Result<Option<Arc<Record>>> {
+        let Some(file) = &self.trajectory else {
+            return Ok(None);
+        };
+        Record::open(file, &caller.session, &self.approvals)
+            .map(Some)
+            .with_context(|| format!("cannot write the trajectory to `{}`", file.display()))
     }
 
     /// A new session of the agent; nobody else can resume its runs.

@@ -54,6 +54,8 @@ pub struct PendingCell {
     pub language: String,
     /// The submitted program.
     pub source: String,
+    /// Number of the call within the cell.
+    pub call: u32,
 }
 
 /// Who asks.
@@ -86,6 +88,8 @@ pub struct ApprovalRequest {
     pub caller: Arc<Caller>,
     /// The cell that calls.
     pub cell: Option<Arc<ParentCell>>,
+    /// Number of the call within the cell.
+    pub number: u32,
     /// Fires when nobody wants the answer any more.
     pub cancel: CancellationToken,
 }
@@ -114,6 +118,7 @@ impl ApprovalRequest {
                 id: cell.id.clone(),
                 language: cell.language.to_owned(),
                 source: cell.source.to_string(),
+                call: self.number,
             }),
             agent: self.caller.agent.clone(),
             session: self.caller.session.clone(),

@@ -86,6 +86,7 @@ impl ExecutionPath {
                 arguments: &params,
                 caller: &request.caller,
                 cell: None,
+                number: 0,
                 cancel: &request.cancel,
             };
             let trail = Trail::of_cell(self.audit.as_ref(), EXEC, &request.caller);

@@ -88,7 +88,7 @@ impl CallError {
             Self::Contract(_) => "invalid_contract",
             Self::Blocked { .. } => "blocked",
             Self::Aborted => "aborted",
-            Self::Output(_) => "broken_contract",
+            Self::Output(_) => "output_contract",
             Self::Tool(error) => error.code,
         }
     }

@@ -286,6 +286,7 @@ impl ExecutionPath {
                 arguments: &params,
                 caller: &context.caller,
                 cell: context.cell.as_ref(),
+                number: context.number,
                 cancel: &context.cancel,
             };
             self.settle(ask, subject, trail).await?;

@@ -27,6 +27,7 @@ pub(super) struct Subject<'c> {
     pub(super) arguments: &'c Json,
     pub(super) caller: &'c Arc<Caller>,
     pub(super) cell: Option<&'c Arc<ParentCell>>,
+    pub(super) number: u32,
     pub(super) cancel: &'c CancellationToken,
 }
 
@@ -85,6 +86,7 @@ impl ExecutionPath {
             arguments: about.arguments.clone(),
             caller: Arc::clone(about.caller),
             cell: about.cell.cloned(),
+            number: about.number,
             cancel: about.cancel.clone(),
         };
         let resolution = match approvals.open(request) {

@@ -43,6 +43,7 @@ fn request(origin: Origin) -> ApprovalRequest {
         arguments: text(json!({})),
         caller: Arc::new(Caller::new("main", "s1", "r1")),
         cell: None,
+        number: 1,
         cancel: CancellationToken::new(),
     }
 }
@@ -71,6 +72,7 @@ async fn a_person_sees_exactly_what_would_run() {
             id: "cell-1".into(),
             language: "javascript".into(),
             source: "await tools.read({})".into(),
+            call: 1,
         }),
         agent: "main".into(),
         session: "s1".into(),

@@ -45,7 +45,7 @@ async fn a_value_that_breaks_its_contract_is_an_error_after_the_effect() {
         "{error}"
     );
     assert!(!error.to_string().contains("p4ssw0rd"), "{error}");
-    assert_eq!((echo.ran().len(), error.code()), (1, "broken_contract"));
+    assert_eq!((echo.ran().len(), error.code()), (1, "output_contract"));
 
     let lenient = contracted(Owner::Mcp("m".into()), json!({ "type": "object" }), promise);
     let delivered = echo.path().call(&lenient, Some(&given), context()).await.unwrap();
