@@ -7,6 +7,7 @@ use codecell_bridge::{Cell, Fault, Leg, Parking, Replay, Stop, Wake, Wall, WallL
 use codecell_guest_runtime::{
     Engine, EngineError, EngineOptions, RestoreError, StartError, SuspendError, Vm, VmLimits,
 };
+use codecell_model_surface::Languages;
 use codecell_snapshot_store::{Lease, Parked, Scope, SnapshotStore, StoreLimits};
 use codecell_tools::{CallError, Caller, CellRequest, ParentCell};
 use codecell_ts_transform::{Language, PositionMap, Prepared, prepare};
@@ -167,7 +168,7 @@ impl Codecell {
         let settings = context.settings.clamped();
         let stop = stop(&settings, &context.cancel);
         let caller = Arc::new(context.caller);
-        let rewritten = match before_cell(&context.surface, arguments, &caller, &stop.cancel).await {
+        let rewritten = match before_cell(&context.surface, arguments, settings.languages, &caller, &stop.cancel).await {
             Ok(rewritten) => rewritten,
             Err(failure) => return refused(&context.surface, failure),
         };
@@ -521,6 +522,7 @@ fn scope(caller: &Caller) -> Scope {
 async fn before_cell(
     surface: &Surface,
     arguments: &Value,
+    languages: Languages,
     caller: &Arc<Caller>,
     cancel: &CancellationToken,
 ) -> Result<Option<Value>, Failure> {
@@ -529,7 +531,7 @@ async fn before_cell(
     }
     let request = CellRequest {
         arguments: arguments.clone(),
-        language: arguments.get("language").and_then(Value::as_str),
+        language: ExecRequest::language(arguments, languages),
         caller: Arc::clone(caller),
         cancel: cancel.clone(),
     };

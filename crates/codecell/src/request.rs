@@ -28,15 +28,15 @@ pub(crate) enum BadArguments {
 }
 
 impl ExecRequest {
+    /// The language of the program, where it is known before anything else is read.
+    pub(crate) fn language(arguments: &Value, languages: Languages) -> Option<&'static str> {
+        language(arguments, languages).map(Language::name)
+    }
+
     /// Reads the arguments. Keys nobody knows are ignored, as hosts add their own.
     pub(crate) fn read(arguments: &Value, languages: Languages) -> Result<Self, BadArguments> {
         let source = source(arguments)?;
-        let language = match arguments.get("language") {
-            None => default_language(languages),
-            Some(Value::String(name)) if name == "javascript" => Language::JavaScript,
-            Some(Value::String(name)) if name == "typescript" => Language::TypeScript,
-            Some(_) => return Err(BadArguments::UnknownLanguage),
-        };
+        let language = language(arguments, languages).ok_or(BadArguments::UnknownLanguage)?;
         match (languages, language) {
             (Languages::JavaScriptOnly, Language::TypeScript) => {
                 return Err(BadArguments::DisabledLanguage("typescript", "javascript"));
@@ -56,6 +56,16 @@ impl ExecRequest {
             language,
             restart_safe,
         })
+    }
+}
+
+/// What a cell is written in, unless it names a language that is none.
+fn language(arguments: &Value, languages: Languages) -> Option<Language> {
+    match arguments.get("language") {
+        None => Some(default_language(languages)),
+        Some(Value::String(name)) if name == "javascript" => Some(Language::JavaScript),
+        Some(Value::String(name)) if name == "typescript" => Some(Language::TypeScript),
+        Some(_) => None,
     }
 }
 

@@ -12,6 +12,7 @@
 mod approvals;
 pub mod cli;
 pub mod config;
+mod debug;
 mod demo;
 mod doors;
 mod tokens;

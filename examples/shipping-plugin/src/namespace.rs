@@ -10,7 +10,7 @@ pub(crate) fn shipping() -> Registration {
         "shipping",
         "Shipping",
         "Shipments: what is booked, what it weighs, what it costs.",
-        ["shipping_list", "shipping_quote", "shipping_promote"],
+        ["shipping_list", "shipping_quote", "shipping_promote", "shipping_log"],
         |_| {
             Ok(Scope::new()
                 .with("list", NamespaceTool::new("shipping_list"))
@@ -23,6 +23,7 @@ pub(crate) fn shipping() -> Registration {
                     "promote",
                     NamespaceTool::new("shipping_promote").positional(["id", "status"]),
                 )
+                .with("log", NamespaceTool::new("shipping_log"))
                 .with(
                     "limits",
                     json!({ "maxTons": MAX_TONS, "statuses": ["booked", "loaded", "shipped"] }),
@@ -30,8 +31,9 @@ pub(crate) fn shipping() -> Registration {
         },
     )
     .with_prompt(
-        "Use Shipping.list({ paid?, overTons? }), Shipping.unpaidOver(tons), Shipping.quote(tons, express?) and \
-         Shipping.promote(id, status). Shipping.limits has maxTons and statuses. Only paid shipments can be promoted.",
+        "Use Shipping.list({ paid?, overTons? }), Shipping.unpaidOver(tons), Shipping.quote(tons, express?), \
+         Shipping.promote(id, status) and Shipping.log(). Shipping.limits has maxTons and statuses. Only paid shipments \
+         can be promoted.",
     )
 }
 

@@ -4,50 +4,42 @@
 use std::sync::Arc;
 
 use codecell_plugins::{BeforeEvent, BeforeToolCall, BoxFuture, HookDecision, HookFailure};
-use serde::Deserialize;
 
-use crate::{ID, ledger::Ledger};
+use crate::{
+    ledger::Ledger,
+    logbook::{Event, Logbook},
+    promotion::Promotion,
+};
 
 /// Blocks the promotion of a shipment that is not paid.
 pub(crate) struct OnlyPaid {
     ledger: Arc<Ledger>,
-    promote: String,
-}
-
-#[derive(Deserialize)]
-struct Promotion {
-    id: u64,
+    logbook: Arc<Logbook>,
 }
 
 impl OnlyPaid {
-    pub(crate) fn new(ledger: &Arc<Ledger>) -> Self {
+    pub(crate) fn new(ledger: &Arc<Ledger>, logbook: &Arc<Logbook>) -> Self {
         Self {
             ledger: Arc::clone(ledger),
-            promote: format!("openclaw:{ID}:shipping_promote"),
+            logbook: Arc::clone(logbook),
         }
     }
 
     fn decide(&self, event: &BeforeEvent) -> Result<HookDecision, HookFailure> {
-        // Every call of the process comes by, and another owner's tool may have the same name: the id decides.
-        let promotes = event
-            .call
-            .id
-            .as_ref()
-            .is_some_and(|id| id.as_str() == self.promote);
-        if !promotes {
+        let Some(promotion) = Promotion::asked_by(&event.call, &event.params)? else {
             return Ok(HookDecision::pass());
-        }
-        let promotion: Promotion = event
-            .params
-            .read()
-            .map_err(|error| HookFailure::new(error.to_string()))?;
+        };
         match self.ledger.get(promotion.id) {
             Some(shipment) if !shipment.paid => {
+                self.logbook.note(shipment.id, Event::Refused, &event.call);
                 let reason = format!("shipment {} is not paid", shipment.id);
                 Ok(HookDecision::block(reason))
             }
             // What does not exist is the tool's to tell.
-            _ => Ok(HookDecision::pass()),
+            _ => {
+                self.logbook.note(promotion.id, Event::Passed, &event.call);
+                Ok(HookDecision::pass())
+            }
         }
     }
 }

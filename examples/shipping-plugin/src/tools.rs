@@ -7,7 +7,10 @@ use codecell_plugins::{Tool, ToolError, define_tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::ledger::{Ledger, MAX_TONS, Shipment, Status};
+use crate::{
+    ledger::{Ledger, MAX_TONS, Shipment, Status},
+    logbook::Logbook,
+};
 
 /// What a ton costs; express costs twice as much.
 const CENTS_PER_TON: f64 = 9_000.0;
@@ -125,6 +128,33 @@ pub(crate) fn promote(ledger: &Arc<Ledger>) -> Arc<dyn Tool> {
             Ok(Promoted { id, status, previous })
         }
     })
+}
+
+#[derive(Deserialize)]
+struct LogInput {}
+
+pub(crate) fn log(logbook: &Arc<Logbook>) -> Arc<dyn Tool> {
+    let logbook = Arc::clone(logbook);
+    define_tool(
+        "shipping_log",
+        "What became of promotions so far, oldest first",
+        object(json!({}), &[]),
+    )
+    .output(json!({ "type": "array", "items": note() }))
+    .read_only()
+    .replay_safe()
+    .run(move |LogInput {}: LogInput| {
+        let notes = logbook.notes();
+        async move { Ok(notes) }
+    })
+}
+
+fn note() -> Value {
+    let event = json!({ "enum": ["passed", "refused", "promoted", "failed"] });
+    object(
+        json!({ "shipment": { "type": "integer" }, "event": event, "fromCell": { "type": "boolean" } }),
+        &["shipment", "event", "fromCell"],
+    )
 }
 
 fn shipment() -> Value {

@@ -1,4 +1,20 @@
-//! Bugs that were reported against systems like this one, replayed here.
+//! What people reported against systems like this one, replayed: one test for each report, named after its id in
+//! `docs/field-bugs.md`, with a few neighbours of its input.
+//!
+//! Most programs are played twice: straight through, and suspended and resumed in between. Both must come to the
+//! same.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod errors;
+mod limits;
+mod play;
+mod silence;
+mod source;
+#[allow(dead_code, reason = "shared with another test binary, which uses all of it")]
 #[path = "../it/tools.rs"]
-#[allow(dead_code)]
 mod tools;

@@ -20,7 +20,7 @@ use codecell_plugins::Plugin;
 use tracing_subscriber::EnvFilter;
 
 use self::args::{Cli, Command};
-use crate::demo;
+use crate::{debug, demo};
 
 /// Wrong usage, as `sysexits.h` numbers it.
 const EXIT_USAGE: u8 = 64;
@@ -107,7 +107,12 @@ fn default_log(command: &Command) -> &'static str {
 
 /// Standard output carries results and the protocol, so every log line goes to standard error.
 fn log_to_stderr(default: &str) {
-    let filter = EnvFilter::try_from_env("CODECELL_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let mut filter = EnvFilter::try_from_env("CODECELL_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    for directive in debug::directives() {
+        if let Ok(directive) = directive.parse() {
+            filter = filter.add_directive(directive);
+        }
+    }
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -3,6 +3,8 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use super::*;
 
+mod policy;
+
 fn read(shape: Shape, text: &str) -> Loaded {
     let document = Document {
         file: "dir/f.json".into(),

@@ -24,7 +24,8 @@ use uuid::Uuid;
 
 use super::elicit::{ask_the_host, can_ask};
 use super::progress::{CellProgress, Listener, WaitingCells, narrate};
-use super::stdio::{Stdio, raw_result};
+use super::stdio::{Stdio, raw_len, raw_result};
+use crate::debug;
 use crate::wiring::{App, Record, View, VisibleKind, VisibleTool};
 
 /// How long running cells may go on after the caller closed its side.
@@ -210,8 +211,12 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, McpError> {
         match request.method.as_str() {
-            TOOLS_LIST => self.list(&context).await,
-            TOOLS_CALL => self.call(request.params.unwrap_or_default(), context).await,
+            TOOLS_LIST => told(TOOLS_LIST, None, self.list(&context)).await,
+            TOOLS_CALL => {
+                let params = request.params.unwrap_or_default();
+                let tool = params.get("name").and_then(Value::as_str).map(str::to_owned);
+                told(TOOLS_CALL, tool.as_deref(), self.call(params, context)).await
+            }
             method => Err(McpError::new(
                 ErrorCode::METHOD_NOT_FOUND,
                 method.to_owned(),
@@ -265,6 +270,19 @@ impl ServerHandler for Handler {
     }
 }
 
+/// Carries out a request and tells those who look on.
+async fn told(
+    method: &str,
+    tool: Option<&str>,
+    work: impl Future<Output = Result<CustomResult, McpError>>,
+) -> Result<CustomResult, McpError> {
+    let start = Instant::now();
+    let answer = work.await;
+    let bytes = answer.as_ref().map_or(0, raw_len);
+    debug::request(method, tool, bytes, start.elapsed());
+    answer
+}
+
 /// Waits for the tool list to become another.
 struct ListChanges {
     app: Arc<App>,
@@ -304,6 +322,7 @@ impl Handler {
         }
         let view = self.app.view();
         let tools: Vec<&Value> = view.visible.iter().map(|tool| &tool.listing).collect();
+        debug::tool_list(&tools);
         result(&ToolList {
             tools,
             hints: ListHints::of(context),

@@ -31,6 +31,12 @@ pub(crate) fn raw_result(text: String) -> CustomResult {
     CustomResult::new(json!({ RAW_RESULT: text }))
 }
 
+/// The length of a result wrapped by [`raw_result`], in bytes.
+pub(crate) fn raw_len(result: &CustomResult) -> usize {
+    let text = result.0.get(RAW_RESULT).and_then(Value::as_str);
+    text.map_or(0, str::len)
+}
+
 /// One end of a connection. Clones share it, so a second handshake can follow a failed first one.
 pub(crate) struct Stdio<R, W> {
     read: Arc<Mutex<Lines<R>>>,

@@ -17,6 +17,7 @@ use super::{
     sse::{Event, Overflow, Parser},
 };
 use crate::config::Secret;
+use crate::debug;
 
 /// Time to reach a server at all.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -242,6 +243,7 @@ impl Http {
         deliver: Deliver<'_>,
     ) -> Result<Outcome, Failure> {
         let mut parser = Parser::new(self.limit);
+        let mut watched = debug::Stream::default();
         let mut resumes = 0;
         loop {
             let mut events: Vec<Event> = Vec::new();
@@ -255,6 +257,7 @@ impl Http {
                 Ok(None) | Err(_) => false,
             };
             for event in events {
+                watched.event(&event.data);
                 for incoming in message::parse_all(event.data.trim()) {
                     match incoming {
                         Incoming::Answer {

@@ -14,13 +14,14 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::direct::DirectNames;
+use super::direct::{DirectNames, own_listing};
 use super::executor::UpstreamTools;
 use super::guards::{self, Channel};
 use super::record::Record;
 use super::view::{RemovedTool, View, controls, server_infos, tool_specs};
 use crate::approvals::Desk;
 use crate::config::{AgentSettings, CodeModeSettings, Config, DirectOnly, ServerConfig, Switch};
+use crate::debug;
 use crate::upstream::{Snapshot, UpstreamOptions, Upstreams, WaitFor};
 
 /// How long the first cell of a long-lived door waits for servers whose tools nobody has seen yet.
@@ -204,6 +205,12 @@ impl App {
             .collect()
     }
 
+    /// The tools of this process as a model without code mode would be told of them.
+    pub(crate) fn own_listings(&self) -> Vec<Value> {
+        let own = self.policy.apply(self.toolbox.specs()).kept;
+        own.iter().map(|spec| own_listing(spec, &spec.name)).collect()
+    }
+
     /// What cells would reach if calls went along `path`.
     pub(crate) fn build(&self, snapshot: Arc<Snapshot>, path: ExecutionPath) -> View {
         let applied = self.policy.apply(self.all_tools(&snapshot));
@@ -224,6 +231,8 @@ impl App {
             visible = controls(&surface, &self.settings);
         }
         visible.extend(direct);
+        let names: Vec<&str> = visible.iter().map(|tool| tool.name.as_str()).collect();
+        debug::surface(&names, surface.catalog().len(), applied.removed.len());
         let removed = applied.removed.into_iter().map(|(id, removed)| RemovedTool {
             is_mcp: id.as_str().starts_with("mcp:"),
             id: id.to_string(),

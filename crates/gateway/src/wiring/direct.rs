@@ -81,7 +81,7 @@ fn upstream_listing(tool: &ToolDump, name: &str) -> Value {
 }
 
 /// A tool of this process. Its output contract is for cells and is not listed.
-fn own_listing(spec: &ToolSpec, name: &str) -> Value {
+pub(super) fn own_listing(spec: &ToolSpec, name: &str) -> Value {
     let mut fields = Map::new();
     fields.insert("name".into(), name.into());
     if let Some(label) = &spec.label {

@@ -1,6 +1,8 @@
 //! The example, loaded and used as a product would.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod program;
+
 use std::sync::Arc;
 
 use codecell_catalog::Catalog;
@@ -94,6 +96,7 @@ fn a_model_learns_from_the_catalog_how_to_call_and_what_comes_back() {
         hints,
         [
             "openclaw:shipping:shipping_list { overTons?: number; paid?: boolean } -> Array<{ id: number; paid: boolean; tons: number }>",
+            "openclaw:shipping:shipping_log {} -> Array<{ event: \"passed\" | \"refused\" | \"promoted\" | \"failed\"; fromCell: boolean; shipment: number }>",
             "openclaw:shipping:shipping_promote { id: number; status: \"booked\" | \"loaded\" | \"shipped\" } -> { id: number; previous: \"booked\" | \"loaded\" | \"shipped\"; status: \"booked\" | \"loaded\" | \"shipped\" }",
             "openclaw:shipping:shipping_quote { tons: number; express?: boolean } -> { cents: number; currency: \"EUR\" }",
         ]
@@ -138,7 +141,7 @@ async fn the_namespace_calls_the_same_tools() {
     let run = Run::new();
     assert_eq!(
         run.namespaces.tree("Shipping").unwrap(),
-        r#"{"object":{"list":{"call":true},"unpaidOver":{"call":true},"quote":{"call":true},"promote":{"call":true},"limits":{"value":{"maxTons":40.0,"statuses":["booked","loaded","shipped"]}}}}"#
+        r#"{"object":{"list":{"call":true},"unpaidOver":{"call":true},"quote":{"call":true},"promote":{"call":true},"log":{"call":true},"limits":{"value":{"maxTons":40.0,"statuses":["booked","loaded","shipped"]}}}}"#
     );
     for (member, args, expected) in [
         (
@@ -203,6 +206,29 @@ async fn a_shipment_that_is_not_paid_is_not_promoted_by_any_way() {
         run.shipping("promote", &["9", "\"loaded\""]).await,
         Err("there is no shipment 9; Shipping.list() shows all".to_owned())
     );
+}
+
+#[tokio::test]
+async fn the_hooks_note_each_promotion_once() {
+    let (run, other) = (Run::new(), Run::new());
+    for (id, promoted) in [("1", true), ("2", false), ("9", false)] {
+        let outcome = run.shipping("promote", &[id, "\"loaded\""]).await;
+        assert_eq!(outcome.is_ok(), promoted, "{id}: {outcome:?}");
+    }
+    run.shipping("list", &[]).await.unwrap();
+    let note =
+        |shipment: u64, event: &str| json!({ "shipment": shipment, "event": event, "fromCell": false });
+    assert_eq!(
+        run.shipping("log", &[]).await.unwrap(),
+        json!([
+            note(1, "passed"),
+            note(1, "promoted"),
+            note(2, "refused"),
+            note(9, "passed"),
+            note(9, "failed"),
+        ])
+    );
+    assert_eq!(other.shipping("log", &[]).await.unwrap(), json!([]));
 }
 
 #[test]

@@ -93,7 +93,7 @@ pub(super) struct LeftOut {
 #[serde(rename_all = "camelCase")]
 pub(super) struct TokenReport {
     pub(super) tokenizer: &'static str,
-    /// All tools of all servers, listed one by one.
+    /// All tools, listed one by one.
     pub(super) direct: usize,
     /// What Codecell lists instead: exec, wait and the direct-only tools.
     pub(super) codecell: usize,
@@ -137,7 +137,11 @@ impl Report {
         let engine = engine(app).await;
         let tokens = TokenReport {
             tokenizer: "o200k_base",
-            direct: servers.iter().map(|server| server.tokens).sum(),
+            direct: servers
+                .iter()
+                .map(|server| server.tokens)
+                .chain(app.own_listings().iter().map(tokens::count_listing))
+                .sum(),
             codecell: view
                 .visible
                 .iter()
