@@ -101,7 +101,7 @@ pub(crate) fn thrown_by_path(error: &PathError) -> Thrown {
     Thrown::error(code, error.to_string())
 }
 
-pub(crate) fn thrown_by_tool(error: ToolError) -> Thrown {
+fn thrown_by_tool(error: ToolError) -> Thrown {
     Thrown {
         details: error.details,
         ..Thrown::error(error.code, bounded(error.message))

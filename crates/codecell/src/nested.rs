@@ -7,12 +7,12 @@ use std::time::Instant;
 use codecell_bridge::{Answer, BoxFuture, Call, Json, Notice, NoticeKind, Outcome, Request, Thrown, ToolHost};
 use codecell_catalog::{LookupError, Reach, Replay, Tool, ToolId};
 use codecell_namespaces::{OpenNamespaces, Target as McpTarget};
-use codecell_tools::{CallContext, Caller, McpRequest, ParentCell, Progress};
+use codecell_tools::{CallContext, Caller, ParentCell, Progress};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::answer::{
-    Carried, envelope, mcp_result, thrown_by_call, thrown_by_namespace, thrown_by_path, thrown_by_tool,
+    Carried, envelope, mcp_result, thrown_by_call, thrown_by_namespace, thrown_by_path,
     value_of,
 };
 use crate::observer::{CallEnd, CallOutcome, NestedCall, Observer};
@@ -207,19 +207,19 @@ impl CellHost {
         cancel: CancellationToken,
     ) -> Result<Carried, Thrown> {
         let path = self.surface.path();
+        let context = CallContext {
+            caller: Arc::clone(&self.caller),
+            cell: Some(Arc::clone(&self.cell)),
+            number: seen.number,
+            cancel,
+            progress: self.progress(seen),
+        };
         match target {
             Target::Tool {
                 tool,
                 arguments,
                 form,
             } => {
-                let context = CallContext {
-                    caller: Arc::clone(&self.caller),
-                    cell: Some(Arc::clone(&self.cell)),
-                    number: seen.number,
-                    cancel,
-                    progress: self.progress(seen),
-                };
                 let delivered = path
                     .call(&tool, arguments.as_ref(), context)
                     .await
@@ -235,13 +235,10 @@ impl CellHost {
                 method,
                 params,
             } => {
-                let request = McpRequest {
-                    server,
-                    method,
-                    params,
-                    cancel,
-                };
-                let result = path.mcp_request(request).await.map_err(thrown_by_tool)?;
+                let result = path
+                    .mcp_request(&server, method, params.as_ref(), context)
+                    .await
+                    .map_err(thrown_by_call)?;
                 Ok(Carried::plain(result))
             }
         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     Steps,
-    room::{Door, Room, expect_code, expect_equal, expect_status},
+    room::{Door, Room, calls, expect_code, expect_equal, expect_status},
 };
 
 pub(super) fn play(steps: &mut Steps) {
@@ -35,13 +35,6 @@ pub(super) fn play(steps: &mut Steps) {
 
 fn door(room: &Room) -> Result<Door> {
     room.door(&room.config(&json!(true), &json!({ "probe": room.probe("probe.log", &[])? }))?)
-}
-
-fn calls(room: &Room, tool: &str) -> usize {
-    room.events("probe.log")
-        .iter()
-        .filter(|event| event["event"] == "call" && event["tool"] == tool)
-        .count()
 }
 
 fn whole_task(room: &Room) -> Result<()> {
@@ -113,9 +106,9 @@ fn many_calls(room: &Room) -> Result<()> {
     )?;
     expect_equal(&value, &json!([60, 60, 60]))?;
     ensure!(
-        calls(room, "bump_counter") == 60,
+        calls(room, "probe.log", "bump_counter") == 60,
         "the server saw {} calls",
-        calls(room, "bump_counter")
+        calls(room, "probe.log", "bump_counter")
     );
     door.close()
 }
@@ -179,7 +172,7 @@ fn arguments(room: &Room) -> Result<()> {
         "a cycle is no TypeError: {messages:?}"
     );
     ensure!(
-        calls(room, "bump_counter") == 0 && calls(room, "echo_value") == 0,
+        calls(room, "probe.log", "bump_counter") == 0 && calls(room, "probe.log", "echo_value") == 0,
         "refused calls reached the server"
     );
     door.close()
@@ -223,14 +216,14 @@ fn forgotten_calls(room: &Room) -> Result<()> {
     let result =
         door.exec("for (let i = 0; i < 10; i++) MCP.probe.bumpCounter({ key: 'k' + i }); return 'done'")?;
     expect_status(&result, "completed")?;
-    let delivered = calls(room, "bump_counter");
+    let delivered = calls(room, "probe.log", "bump_counter");
     ensure!(
         delivered == 10,
         "{delivered} of 10 calls had been made when the result came: {result}"
     );
     door.close()?;
     ensure!(
-        calls(room, "bump_counter") == 10,
+        calls(room, "probe.log", "bump_counter") == 10,
         "calls were made after the result"
     );
     Ok(())
@@ -307,7 +300,7 @@ fn positions(room: &Room) -> Result<()> {
     let refused = door.exec("await MCP.probe.bumpCounter({ key: 'a' });\nretur 1")?;
     expect_code(&refused, "invalid_input")?;
     ensure!(
-        calls(room, "bump_counter") == 0,
+        calls(room, "probe.log", "bump_counter") == 0,
         "a program that does not parse made a call"
     );
     door.close()

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::{
     Steps,
-    room::{Door, Room, expect_code, expect_equal, expect_status},
+    room::{Door, Room, calls, expect_code, expect_equal, expect_status},
 };
-use crate::mcp::{LEGACY, MODERN, RpcError, VERSION_KEY};
+use crate::mcp::{LEGACY, MODERN, PIXEL, RpcError, VERSION_KEY};
 
 pub(super) fn play(steps: &mut Steps) {
     steps.play(
@@ -23,7 +23,10 @@ pub(super) fn play(steps: &mut Steps) {
         surface,
     );
     steps.play("mcp reads the file that other hosts use", foreign_configuration);
-    steps.play("mcp passes direct-only tools through", direct_only);
+    steps.play(
+        "a direct-only tool stays beside exec and wait, and its picture arrives unchanged",
+        direct_only,
+    );
     steps.play("mcp refuses bad arguments with a result", bad_arguments);
     steps.play("mcp survives garbage on its input", garbage);
     steps.play("mcp serves the demo server", demo_server);
@@ -175,22 +178,47 @@ fn direct_only(room: &Room) -> Result<()> {
     // The first cell waits for servers that were never seen before.
     door.value("return 1")?;
     let tools = door.tools()?;
-    let [_, _, picture] = tools.as_slice() else {
-        anyhow::bail!("expected exec, wait and one more: {tools:?}")
-    };
-    ensure!(
-        picture.contains("take_picture"),
-        "the direct-only tool is called `{picture}`"
-    );
+    ensure!(tools == ["exec", "wait", "take_picture"], "tools: {tools:?}");
     let answer = door
         .client
-        .request("tools/call", json!({ "name": picture, "arguments": {} }))?;
-    expect_equal(&answer["content"][0]["type"], &json!("image"))?;
-    expect_equal(&answer["content"][0]["mimeType"], &json!("image/png"))?;
-    let hidden = door.value(
-        "return [typeof MCP.probe.takePicture, typeof MCP.probe.crashServer, typeof MCP.probe.echoValue]",
+        .request("tools/call", json!({ "name": "take_picture", "arguments": {} }))?;
+    expect_equal(
+        &answer,
+        &json!({ "content": [{ "type": "image", "data": PIXEL, "mimeType": "image/png" }] }),
     )?;
-    expect_equal(&hidden, &json!(["undefined", "undefined", "function"]))?;
+    let result = door.exec(
+        "let guessed; try { guessed = await tools.call('mcp:probe:take_picture', {}) } catch (error) { guessed = error.code } \
+         const declared = await API.read('mcp/probe.d.ts'); \
+         const found = await MCP.$search('picture crash', { limit: 50 }); \
+         return [typeof MCP.probe.takePicture, typeof MCP.probe.crashServer, typeof MCP.probe.echoValue, guessed, \
+           /picture|crash/i.test(declared), found.some(entry => /picture|crash/.test(entry.tool))]",
+    )?;
+    expect_equal(
+        &result["value"],
+        &json!([
+            "undefined",
+            "undefined",
+            "function",
+            "invalid_input",
+            false,
+            false
+        ]),
+    )?;
+    expect_equal(
+        &result["telemetry"]["visibleTools"],
+        &json!(["exec", "wait", "take_picture"]),
+    )?;
+    let denied = door
+        .client
+        .request("tools/call", json!({ "name": "crash_server", "arguments": {} }));
+    ensure!(
+        denied.as_ref().err().is_some_and(|error| error.is::<RpcError>()),
+        "a denied tool was called: {denied:?}"
+    );
+    ensure!(
+        calls(room, "probe.log", "take_picture") == 1,
+        "the picture was not taken once"
+    );
     door.close()
 }
 

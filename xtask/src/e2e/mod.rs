@@ -1,9 +1,13 @@
 //! `cargo xtask e2e`: plays the product from outside, with real processes and real pipes.
 
+mod approvals;
 mod cell;
 mod commands;
+mod core_tools;
 mod door;
 mod hostile;
+mod plugin;
+mod policy;
 mod real;
 mod room;
 mod runs;
@@ -52,6 +56,11 @@ pub(crate) struct Steps {
 impl Steps {
     /// Plays one step in a room of its own, and looks whether it left processes behind.
     fn play(&mut self, name: &str, step: impl FnOnce(&Room) -> Result<()>) {
+        self.play_with(&self.binary.clone(), name, step);
+    }
+
+    /// As [`play`](Self::play), with another program that is a gateway.
+    fn play_with(&mut self, binary: &Path, name: &str, step: impl FnOnce(&Room) -> Result<()>) {
         if self
             .only
             .as_ref()
@@ -60,7 +69,7 @@ impl Steps {
             return;
         }
         let started = Instant::now();
-        let outcome = Room::new(&self.binary, Some(&self.warm)).and_then(|room| {
+        let outcome = Room::new(binary, Some(&self.warm)).and_then(|room| {
             let outcome = step(&room);
             let orphans = process::until(FAREWELL, "the end of every process", || {
                 process::marked(room.marker()).is_empty().then_some(())
@@ -107,6 +116,10 @@ pub(crate) fn run(options: Options) -> Result<()> {
     door::play(&mut steps);
     cell::play(&mut steps);
     runs::play(&mut steps);
+    policy::play(&mut steps);
+    approvals::play(&mut steps);
+    core_tools::play(&mut steps);
+    plugin::play(&mut steps);
     upstreams::play(&mut steps);
     let mut recorded = vec![workspace::root().join("fixtures/mcp")];
     if let Some(corpus) = options.corpus {
@@ -133,7 +146,8 @@ fn warm_room(binary: &Path) -> Result<Room> {
     Ok(room)
 }
 
-/// Builds the gateway with the profile that the tests use, so that nothing heavy is compiled twice.
+/// Builds the gateway, and the one with the example's plugin beside it, with the profile that the tests use, so that
+/// nothing heavy is compiled twice.
 fn build() -> Result<PathBuf> {
     let status = workspace::cargo()
         .args([
@@ -141,8 +155,9 @@ fn build() -> Result<PathBuf> {
             "--quiet",
             "--package",
             "codecell-gateway",
-            "--bin",
-            "codecell",
+            "--package",
+            "codecell-shipping-plugin",
+            "--bins",
         ])
         .status()?;
     if !status.success() {

@@ -77,6 +77,8 @@ impl Room {
             ("HOME", "home"),
             ("XDG_CACHE_HOME", "cache"),
             ("XDG_CONFIG_HOME", "config"),
+            // Created by the product, for its user alone.
+            ("CODECELL_RUNTIME_DIR", "runtime"),
         ] {
             command.env(variable, self.folder.path().join(folder));
         }
@@ -135,7 +137,11 @@ impl Room {
 
     /// Writes our own configuration file and returns the arguments that name it.
     pub(crate) fn config(&self, code_mode: &Value, servers: &Value) -> Result<Vec<String>> {
-        let document = json!({ "tools": { "codeMode": code_mode }, "mcp": { "servers": servers } });
+        self.configuration(&json!({ "tools": { "codeMode": code_mode }, "mcp": { "servers": servers } }))
+    }
+
+    /// Writes `document` as our own configuration file and returns the arguments that name it.
+    pub(crate) fn configuration(&self, document: &Value) -> Result<Vec<String>> {
         let path = self.file(
             "codecell.json5",
             &format!("// written by the end-to-end test\n{document:#}\n"),
@@ -227,6 +233,21 @@ impl Door {
             .collect())
     }
 
+    /// The entry of the listed tool of this name.
+    pub(crate) fn listing(&mut self, name: &str) -> Result<Value> {
+        let mut listed = self.client.request("tools/list", json!({}))?;
+        let tools = listed["tools"]
+            .as_array_mut()
+            .context("`tools/list` has no tools")?;
+        let found = tools.iter_mut().find(|tool| tool["name"] == name);
+        Ok(found.with_context(|| format!("`{name}` is not listed"))?.take())
+    }
+
+    /// Runs a JavaScript cell that may only do what can be done again.
+    pub(crate) fn exec_restart_safe(&mut self, code: &str) -> Result<Value> {
+        self.call("exec", json!({ "code": code, "restartSafe": true }))
+    }
+
     /// Runs a JavaScript cell.
     pub(crate) fn exec(&mut self, code: &str) -> Result<Value> {
         self.call("exec", json!({ "code": code }))
@@ -299,6 +320,13 @@ impl Door {
         ensure!(code == Some(0), "the gateway ended with {code:?}");
         Ok(())
     }
+}
+
+/// How often a server was asked for `tool`, by the events it logged.
+pub(crate) fn calls(room: &Room, log: &str, tool: &str) -> usize {
+    let events = room.events(log);
+    let asked = |event: &&Value| event["event"] == "call" && event["tool"] == tool;
+    events.iter().filter(asked).count()
 }
 
 /// Fails unless `result` has this status.

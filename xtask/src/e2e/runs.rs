@@ -1,4 +1,4 @@
-//! Suspension, `wait`, cancellation and progress.
+//! What a run goes through: suspension, `wait`, cancellation, progress, a promise to be repeatable, and its record.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Steps,
-    room::{Door, Room, expect_code, expect_equal, expect_status},
+    room::{Door, Room, calls, expect_code, expect_equal, expect_status},
 };
 use crate::process;
 
@@ -28,6 +28,11 @@ pub(super) fn play(steps: &mut Steps) {
     steps.play("cancellation reaches the server behind the gateway", cancellation);
     steps.play("progress is reported while a cell runs", progress);
     steps.play("a killed gateway takes its servers along", killed_gateway);
+    steps.play(
+        "a restart-safe cell is stopped before a side effect, and says it can be repeated",
+        restart_safe,
+    );
+    steps.play("a trajectory keeps nested calls under their cell", trajectory);
 }
 
 fn door(room: &Room, code_mode: Value) -> Result<Door> {
@@ -231,4 +236,128 @@ fn killed_gateway(room: &Room) -> Result<()> {
     process::until(GONE, "the end of the server of a killed gateway", || {
         (!process::marked(room.marker()).contains(&server)).then_some(())
     })
+}
+
+fn restart_safe(room: &Room) -> Result<()> {
+    room.file("here.txt", "here\n")?;
+    let mut door = room.door(&room.configuration(&json!({
+        "tools": { "fs": { "roots": [{ "path": ".", "writable": true }] } },
+        "mcp": { "servers": { "probe": room.probe("probe.log", &[])? } },
+    }))?)?;
+    for effect in [
+        "MCP.probe.bumpCounter({ key: 'a' })",
+        "MCP.probe.echoValue({ value: 1 })",
+        "tools.callValue('mcp:probe:bump_counter', { key: 'a' })",
+        "tools.write({ path: 'made.txt', text: 'x' })",
+        "Promise.all([tools.read({ path: 'here.txt' }), tools.write({ path: 'made.txt', text: 'x' })])",
+    ] {
+        let caught = format!("try {{ return await {effect} }} catch {{ return 'caught' }}");
+        let result = door.exec_restart_safe(&caught)?;
+        expect_code(&result, "invalid_input").with_context(|| effect.to_owned())?;
+        let error = result["error"].as_str().unwrap_or_default();
+        ensure!(
+            error.contains("restart-safe code mode cannot call"),
+            "{effect}: {error}"
+        );
+    }
+    let first = door.exec_restart_safe("const { text: first } = await tools.read({ path: 'here.txt' }); return first + (await tools.ls({})).entries.length")?;
+    expect_status(&first, "waiting")?;
+    expect_equal(&first["replaySafe"], &json!(true))?;
+    let mut last = first;
+    while last["status"] == "waiting" {
+        expect_equal(&last["replaySafe"], &json!(true))?;
+        last = door.wait(&last["runId"].clone())?;
+    }
+    expect_status(&last, "completed")?;
+    ensure!(
+        last["value"]
+            .as_str()
+            .is_some_and(|value| value.starts_with("here\n")),
+        "{last}"
+    );
+    let ordinary = door.exec("await yield_control(); return 1")?;
+    ensure!(
+        ordinary.get("replaySafe").is_none_or(|safe| safe == false),
+        "{ordinary}"
+    );
+    door.close()?;
+    for tool in ["bump_counter", "echo_value"] {
+        ensure!(
+            calls(room, "probe.log", tool) == 0,
+            "a restart-safe cell reached `{tool}`"
+        );
+    }
+    ensure!(
+        !room.files().join("made.txt").exists(),
+        "a restart-safe cell wrote"
+    );
+    Ok(())
+}
+
+fn trajectory(room: &Room) -> Result<()> {
+    let file = room.files().join("trajectory.jsonl");
+    let mut probe = room.probe("probe.log", &[])?;
+    probe["directOnly"] = json!(["take_picture"]);
+    let mut config = room.config(&json!(true), &json!({ "probe": probe }))?;
+    config.extend(["--trajectory".to_owned(), file.display().to_string()]);
+    let mut door = room.door(&config)?;
+    let first = door.exec(
+        "await MCP.probe.bumpCounter({ key: 'a' }); await yield_control(); \
+         await MCP.probe.echoValue({ value: { password: 'hunter2-not-to-be-kept' } }); return 'end'",
+    )?;
+    expect_status(&first, "waiting")?;
+    expect_equal(&door.wait(&first["runId"])?["value"], &json!("end"))?;
+    door.client
+        .request("tools/call", json!({ "name": "take_picture", "arguments": {} }))?;
+    door.close()?;
+    let written = std::fs::read_to_string(&file).context("no trajectory")?;
+    ensure!(
+        !written.contains("hunter2"),
+        "a secret is in the trajectory:\n{written}"
+    );
+    let events: Vec<Value> = written
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()?;
+    for (event, place) in events.iter().zip(1..) {
+        expect_equal(&event["seq"], &json!(place))?;
+    }
+    let cell = events
+        .iter()
+        .find(|event| event["data"]["toolKind"] == "code_mode_exec")
+        .context("no cell")?;
+    let seen: Vec<Value> = events
+        .iter()
+        .map(|event| {
+            let under = &event["data"]["parentToolCallId"];
+            let under_the_cell = !under.is_null() && *under == cell["data"]["toolCallId"];
+            json!([
+                event["type"],
+                event["data"]["name"],
+                event["data"]["catalogId"],
+                under_the_cell
+            ])
+        })
+        .collect();
+    let (bump, echo) = ("mcp:probe:bump_counter", "mcp:probe:echo_value");
+    expect_equal(
+        &json!(seen),
+        &json!([
+            ["session.started", null, null, false],
+            ["tool.call", "exec", null, false],
+            ["tool.call", "MCP.probe.bumpCounter", bump, true],
+            ["tool.result", "MCP.probe.bumpCounter", bump, true],
+            ["tool.result", "exec", null, false],
+            ["tool.call", "wait", null, false],
+            ["tool.call", "MCP.probe.echoValue", echo, true],
+            ["tool.result", "MCP.probe.echoValue", echo, true],
+            ["tool.result", "wait", null, false],
+            ["tool.call", "mcp:probe:take_picture", null, false],
+            ["tool.result", "mcp:probe:take_picture", null, false],
+            ["session.ended", null, null, false],
+        ]),
+    )?;
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file)?.permissions());
+    ensure!(mode & 0o077 == 0, "others can read the trajectory: {mode:o}");
+    Ok(())
 }

@@ -8,6 +8,7 @@ mod sample;
 mod server;
 
 pub(crate) use client::{Client, RpcError};
+pub(crate) use probe::PIXEL;
 pub(crate) use server::{Options, run};
 
 /// The newest revision, spoken without a handshake.

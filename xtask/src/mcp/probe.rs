@@ -15,8 +15,8 @@ pub(super) struct Effects {
     bumps: AtomicU64,
 }
 
-/// A picture of one black pixel, as PNG.
-const PIXEL: &str =
+/// The picture that `take_picture` returns: one black pixel, as PNG.
+pub(crate) const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
 
 /// Pause between two progress notifications, so that they arrive as separate events.

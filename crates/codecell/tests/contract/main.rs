@@ -2,7 +2,6 @@
 //! whose tools keep count.
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::indexing_slicing,
     reason = "tests fail by panicking"
 )]
@@ -16,6 +15,9 @@ mod hooks;
 mod lifecycle;
 mod names;
 mod namespaces;
+mod outer;
 mod restart_safe;
+mod shop;
+mod tools;
 mod watching;
 mod world;

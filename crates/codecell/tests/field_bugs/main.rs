@@ -10,11 +10,21 @@
     reason = "tests fail by panicking"
 )]
 
+mod adversarial;
+mod arguments;
+mod declarations;
+mod discovery;
 mod errors;
 mod limits;
+mod names;
 mod play;
+mod process;
+mod results;
 mod silence;
 mod source;
+mod spans;
+mod suspension;
 #[allow(dead_code, reason = "shared with another test binary, which uses all of it")]
 #[path = "../it/tools.rs"]
 mod tools;
+mod wishes;

@@ -46,7 +46,12 @@ pub(crate) fn everywhere() -> Bench {
 /// Plays a cell to its end through as many waits as it takes; the output of all of them is together, telemetry left
 /// out. Gives the number of waits too.
 pub(crate) async fn to_the_end(bench: &Bench, cell: Value) -> (Value, usize) {
-    let mut result = bench.exec_with(cell).await;
+    let first = bench.exec_with(cell).await;
+    from_there(bench, first).await
+}
+
+/// The same from a result on.
+pub(crate) async fn from_there(bench: &Bench, mut result: Value) -> (Value, usize) {
     let mut output = Vec::new();
     let mut waits = 0;
     loop {

@@ -10,7 +10,14 @@ use crate::source::{answering, mcp, ready, tool};
 async fn m1_the_value_form_gives_the_value_and_the_raw_form_tool_and_result() {
     let bench = everywhere();
     for id in doors("echo") {
-        for value in [json!({ "a": [1] }), json!("text"), json!([]), json!(null), json!(false), json!(0)] {
+        for value in [
+            json!({ "a": [1] }),
+            json!("text"),
+            json!([]),
+            json!(null),
+            json!(false),
+            json!(0),
+        ] {
             let argument = json!({ "x": value });
             let code = format!("return await tools.callValue('{id}', {argument})");
             assert_eq!(twice(&bench, &code).await, completed(value.clone()));
@@ -27,7 +34,9 @@ async fn m1_the_value_form_gives_the_value_and_the_raw_form_tool_and_result() {
 async fn m2_structured_details_stay_an_object() {
     let bench = everywhere();
     let code = |id: &str| {
-        format!("const d = await tools.callValue('{id}', {{x: {{a: {{b: [1, {{c: null}}]}}}}}}); return [typeof d, d.a.b[1].c, d]")
+        format!(
+            "const d = await tools.callValue('{id}', {{x: {{a: {{b: [1, {{c: null}}]}}}}}}); return [typeof d, d.a.b[1].c, d]"
+        )
     };
     let expected = json!(["object", null, { "a": { "b": [1, { "c": null }] } }]);
     for id in doors("echo") {
@@ -63,8 +72,14 @@ async fn m5_a_result_of_an_unknown_form_arrives_whole() {
             &bench,
             [
                 ("return await MCP.tasks.start()", completed(form.clone())),
-                ("return await tools.callValue('client:app:start')", completed(form.clone())),
-                ("return (await tools.call('client:app:start')).result", completed(form.clone())),
+                (
+                    "return await tools.callValue('client:app:start')",
+                    completed(form.clone()),
+                ),
+                (
+                    "return (await tools.call('client:app:start')).result",
+                    completed(form.clone()),
+                ),
             ],
         )
         .await;

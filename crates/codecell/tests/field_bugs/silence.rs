@@ -11,9 +11,7 @@ use crate::tools::Bench;
 async fn f1_a_rejected_call_nobody_awaited_is_not_a_clean_success() {
     let bench = everywhere();
     for id in doors("fail") {
-        let unawaited = |message: &str| {
-            json!([{ "kind": "unawaited_failure", "message": message, "tool": id, "line": 2 }])
-        };
+        let unawaited = |message: &str| json!([{ "kind": "unawaited_failure", "message": message, "tool": id, "line": 2 }]);
         let reported = format!("tool `{id}` reported an error: disk full");
         let invalid = format!(
             "invalid arguments for `{id}`:\nkind: expected string, got number (7)\nexpected input: {{ kind: string }}"
@@ -28,7 +26,11 @@ async fn f1_a_rejected_call_nobody_awaited_is_not_a_clean_success() {
             let inside = format!("void (async () => {{ await tools.callValue('{id}', {argument}) }})();");
             let later = format!("\n{call}\n//park\nreturn 'ok'");
             for code in [format!("//park\n{call} return 'ok'"), later] {
-                assert_eq!(twice(&bench, &code).await, warned("ok", unawaited(message)), "{code}");
+                assert_eq!(
+                    twice(&bench, &code).await,
+                    warned("ok", unawaited(message)),
+                    "{code}"
+                );
             }
             let told = twice(&bench, &format!("{inside} return 'ok'")).await;
             assert_eq!(told["warnings"][0]["message"], message, "{told:#}");
@@ -43,8 +45,9 @@ async fn f1_a_rejected_call_nobody_awaited_is_not_a_clean_success() {
 #[tokio::test(flavor = "multi_thread")]
 async fn f1_every_one_of_several_forgotten_failures_is_told() {
     let bench = Bench::new();
-    let code = "//park\nfor (let n = 0; n < 3; n++) tools.fail({kind: 'throw'});\ntools.nothing?.(); return 'ok'";
-    let told = |line: u32| json!({ "kind": "unawaited_failure", "message": "the tool threw", "tool": "fail", "line": line });
+    let code =
+        "//park\nfor (let n = 0; n < 3; n++) tools.fail({kind: 'throw'});\ntools.nothing?.(); return 'ok'";
+    let told = |line: u32| json!({ "kind": "unawaited_failure", "message": "the tool threw", "tool": "openclaw:core:fail", "line": line });
     assert_eq!(
         twice(&bench, code).await,
         warned("ok", json!([told(2), told(2), told(2)]))
@@ -63,15 +66,20 @@ async fn f1_every_one_of_several_forgotten_failures_is_told() {
 async fn f3_a_failed_call_throws_and_what_follows_is_not_reached() {
     let bench = everywhere();
     for id in doors("fail") {
-        let code = format!("//park\nconst r = await tools.callValue('{id}', {{kind: 'isError'}}); return typeof r");
+        let code =
+            format!("//park\nconst r = await tools.callValue('{id}', {{kind: 'isError'}}); return typeof r");
         let result = twice(&bench, &code).await;
         let error = result["error"].as_str().unwrap();
         let (message, place) = error.split_once("\n    at ").unwrap();
-        assert_eq!(message, format!("Error: tool `{id}` reported an error: disk full"));
+        assert_eq!(
+            message,
+            format!("Error: tool `{id}` reported an error: disk full")
+        );
         assert!(place.starts_with("cell:2:"), "{error}");
         assert_eq!(result["code"], "internal_error");
     }
-    let named = "try { return await tools.fail({kind: 'isError'}) } catch (e) { return [e.code, e.details.isError] }";
+    let named =
+        "try { return await tools.fail({kind: 'isError'}) } catch (e) { return [e.code, e.details.isError] }";
     assert_eq!(
         twice(&Bench::new(), named).await,
         completed(json!(["tool_error", true]))
@@ -101,7 +109,12 @@ async fn f4_the_raw_envelope_keeps_the_error_flag_and_the_value_form_throws() {
 #[tokio::test(flavor = "multi_thread")]
 async fn f6_a_bigint_crosses_exactly() {
     let bench = everywhere();
-    let integers = ["10", "-1", "9007199254740993", "-170141183460469231731687303715884105728"];
+    let integers = [
+        "10",
+        "-1",
+        "9007199254740993",
+        "-170141183460469231731687303715884105728",
+    ];
     for id in doors("echo") {
         for integer in integers {
             for argument in [format!("{integer}n"), format!("[{{ deep: {integer}n }}]")] {
@@ -127,15 +140,24 @@ async fn f6_an_argument_that_cannot_cross_fails_at_the_call_and_never_becomes_nu
         ("const a = Promise.resolve(1)", "{x: a}"),
     ];
     for (before, argument) in calls {
-        for call in ["tools.callValue('openclaw:core:echo', ARG)", "tools.echo(ARG)", "MCP.fixtureServer.echo(ARG)"] {
+        for call in [
+            "tools.callValue('openclaw:core:echo', ARG)",
+            "tools.echo(ARG)",
+            "MCP.fixtureServer.echo(ARG)",
+        ] {
             let call = call.replace("ARG", argument);
-            let code = format!("{before};\n//park\ntry {{ return await {call} }} catch (e) {{ return e.name }}");
+            let code =
+                format!("{before};\n//park\ntry {{ return await {call} }} catch (e) {{ return e.name }}");
             assert_eq!(twice(&bench, &code).await, completed("TypeError"), "{code}");
         }
     }
     assert_eq!(bench.counters.get("start echo"), 0);
     let shared = "const leaf = {n: 1}; return await tools.echo({x: [leaf, leaf]})";
-    assert_eq!(twice(&bench, shared).await, completed(json!([{ "n": 1 }, { "n": 1 }])), "no cycle");
+    assert_eq!(
+        twice(&bench, shared).await,
+        completed(json!([{ "n": 1 }, { "n": 1 }])),
+        "no cycle"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,7 +196,10 @@ async fn f9_a_server_that_is_not_ready_says_so_wherever_it_is_asked_for() {
         state: "connecting".into(),
         ..ServerInfo::ready("issues")
     };
-    let (bench, source) = named(vec![mcp("other", "find")], vec![connecting, ServerInfo::ready("other")]);
+    let (bench, source) = named(
+        vec![mcp("other", "find")],
+        vec![connecting, ServerInfo::ready("other")],
+    );
     let unavailable = json!(["unavailable", "MCP server `issues` is not available: connecting"]);
     for call in [
         "MCP.issues.createIssue({title: 'x'})",
@@ -183,12 +208,25 @@ async fn f9_a_server_that_is_not_ready_says_so_wherever_it_is_asked_for() {
         "MCP.issues.resources.list()",
     ] {
         let code = format!("try {{ return await {call} }} catch (e) {{ return [e.code, e.message] }}");
-        assert_eq!(twice(&bench, &code).await, completed(unavailable.clone()), "{call}");
+        assert_eq!(
+            twice(&bench, &code).await,
+            completed(unavailable.clone()),
+            "{call}"
+        );
     }
     let listed = "const text = await API.read('mcp/index.d.ts');
         return text.split('\\n').filter(line => /issues|other/.test(line)).map(line => /connecting/.test(line))";
     let states = twice(&bench, listed).await;
-    assert_eq!(states["value"].as_array().unwrap().iter().filter(|said| **said == true).count(), 1, "{states:#}");
+    assert_eq!(
+        states["value"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|said| **said == true)
+            .count(),
+        1,
+        "{states:#}"
+    );
     assert_eq!(source.calls(), Vec::<String>::new());
 }
 
@@ -203,8 +241,14 @@ async fn f11_structure_is_returned_and_what_stands_beside_it_is_reachable() {
         all_twice(
             &bench,
             [
-                (format!("return await tools.callValue('{id}')"), completed(json!({ "n": 1 }))),
-                (format!("return (await tools.call('{id}')).result"), completed(whole.clone())),
+                (
+                    format!("return await tools.callValue('{id}')"),
+                    completed(json!({ "n": 1 })),
+                ),
+                (
+                    format!("return (await tools.call('{id}')).result"),
+                    completed(whole.clone()),
+                ),
             ],
         )
         .await;
@@ -212,5 +256,9 @@ async fn f11_structure_is_returned_and_what_stands_beside_it_is_reachable() {
     let mcp = "return await MCP.fixtureServer.mixed()";
     assert_eq!(twice(&bench, mcp).await, completed(whole));
     let unknown = twice(&bench, "return await tools.callValue('client:app:lost')").await;
-    assert_eq!(unknown["code"], failed("internal_error", "")["code"], "{unknown:#}");
+    assert_eq!(
+        unknown["code"],
+        failed("internal_error", "")["code"],
+        "{unknown:#}"
+    );
 }

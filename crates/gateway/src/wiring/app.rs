@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
-use codecell::tools::{Approvals, CallContext, Policy, Progress, Toolbox};
+use codecell::tools::{Approvals, CallContext, Policy, Progress, Toolbox, Verdict};
 use codecell::{
-    Caller, CellResult, Codecell, EngineOptions, ErrorCode, ExecutionPath, Exposure, Json, Languages, RunContext,
+    Caller, CellResult, Codecell, EngineOptions, ErrorCode, ExecutionPath, Exposure, Json, Languages, Owner, RunContext,
     Settings, Surface, Telemetry, Tool, ToolExecutor, ToolResult, ToolSpec,
 };
 use codecell_plugins::PluginHost;
@@ -205,6 +205,20 @@ impl App {
             .collect()
     }
 
+    /// Whether the policy leaves anything of a server. One of which nothing is left is not named to anybody; one
+    /// whose tools are not known yet may still have some that are allowed.
+    fn is_reachable(&self, server: &str, kept: &[ToolSpec], snapshot: &Snapshot) -> bool {
+        let owner = Owner::Mcp(server.to_owned());
+        let reading = ToolSpec::new(owner.clone(), "resources/read", "", Value::Null);
+        let unknown = snapshot.server(server).is_none_or(|server| server.tools.is_empty());
+        match self.policy.decide(&reading) {
+            Verdict::Allowed => true,
+            Verdict::Removed(removed) => {
+                kept.iter().any(|tool| tool.owner == owner) || (unknown && removed.rule.is_none())
+            }
+        }
+    }
+
     /// The tools of this process as a model without code mode would be told of them.
     pub(crate) fn own_listings(&self) -> Vec<Value> {
         let own = self.policy.apply(self.toolbox.specs()).kept;
@@ -224,7 +238,9 @@ impl App {
             .unwrap_or_else(PoisonError::into_inner)
             .list(applied.kept.iter().filter(visible), &snapshot);
         let registrations = self.plugins.namespaces().registrations();
-        let surface = Surface::guarded(applied.kept, server_infos(&snapshot), path)
+        let mut servers = server_infos(&snapshot);
+        servers.retain(|server| self.is_reachable(&server.name, &applied.kept, &snapshot));
+        let surface = Surface::guarded(applied.kept, servers, path)
             .with_namespaces(&registrations, self.plugin_config.clone());
         let mut visible = Vec::new();
         if self.has_code_mode {

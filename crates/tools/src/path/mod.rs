@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use codecell_bridge::Json;
-use codecell_catalog::Tool as CatalogTool;
-use serde_json::Value;
+use codecell_catalog::{Owner, Tool as CatalogTool, ToolSpec};
+use futures_util::FutureExt;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 pub use self::{
@@ -168,7 +169,7 @@ impl ExecutionPath {
         not_cancelled(&context.cancel)?;
         let arguments = match arguments {
             Some(given) if given.as_str() != "null" => given.clone(),
-            _ => Json::from(Value::Object(serde_json::Map::new())),
+            _ => empty_object(),
         };
         self.admit(tool, &arguments, &context)?;
         let arguments = self.negotiate(tool, arguments, &context, trail).await?;
@@ -297,14 +298,76 @@ impl ExecutionPath {
         Ok(params)
     }
 
-    /// Carries a request to an MCP server that is no tool call.
+    /// Carries a request to an MCP server that is no tool call, such as `resources/read`.
+    ///
+    /// It meets what a call of a tool of that server and that name would meet, up to the request itself: policy,
+    /// hooks, approval, audit. Otherwise a server whose tools are denied could still be read.
     ///
     /// # Errors
     ///
-    /// Fails when the server does.
-    pub async fn mcp_request(&self, request: McpRequest) -> Result<Json, ToolError> {
-        self.executor.mcp_request(request).await
+    /// Fails when something on the way does not let it through, and when the server fails.
+    pub async fn mcp_request(
+        &self,
+        server: &str,
+        method: &'static str,
+        params: Option<&Json>,
+        context: CallContext,
+    ) -> Result<Json, CallError> {
+        let tool = request_as_tool(server, method);
+        let trail = Trail::start(self.audit.as_ref(), tool.id().as_str(), &context);
+        let outcome = self.carry_request(&tool, server, method, params, context, &trail).await;
+        trail.finish(outcome.as_ref().map(|_| false));
+        outcome
     }
+
+    async fn carry_request(
+        &self,
+        tool: &CatalogTool,
+        server: &str,
+        method: &'static str,
+        params: Option<&Json>,
+        context: CallContext,
+        trail: &Trail,
+    ) -> Result<Json, CallError> {
+        not_cancelled(&context.cancel)?;
+        let given = params.cloned().unwrap_or_else(empty_object);
+        self.admit(tool, &given, &context)?;
+        let agreed = self.negotiate(tool, given.clone(), &context, trail).await?;
+        not_cancelled(&context.cancel)?;
+        let request = McpRequest {
+            server: server.to_owned(),
+            method,
+            params: (params.is_some() || agreed != given).then_some(agreed),
+            cancel: context.cancel.clone(),
+        };
+        let running = AssertUnwindSafe(self.executor.mcp_request(request)).catch_unwind();
+        tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => Err(CallError::Aborted),
+            ended = running => match ended {
+                Ok(answer) => answer.map_err(CallError::Tool),
+                Err(_) => {
+                    let message = format!("`{method}` of server `{server}` crashed");
+                    Err(ToolError::new("internal_error", message).into())
+                }
+            },
+        }
+    }
+}
+
+/// A request to a server as policies, hooks and people see it: a tool of that server, called like the method.
+fn request_as_tool(server: &str, method: &str) -> CatalogTool {
+    let owner = Owner::Mcp(server.to_owned());
+    let anything = json!({ "type": "object" });
+    let reads = json!({ "readOnlyHint": true });
+    CatalogTool::alone(ToolSpec {
+        annotations: Some(reads),
+        ..ToolSpec::new(owner, method, "", anything)
+    })
+}
+
+fn empty_object() -> Json {
+    Json::from(Value::Object(serde_json::Map::new()))
 }
 
 fn not_cancelled(cancel: &CancellationToken) -> Result<(), CallError> {

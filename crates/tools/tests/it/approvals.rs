@@ -72,7 +72,7 @@ async fn a_person_sees_exactly_what_would_run() {
             id: "cell-1".into(),
             language: "javascript".into(),
             source: "await tools.read({})".into(),
-            call: 1,
+            call: 3,
         }),
         agent: "main".into(),
         session: "s1".into(),

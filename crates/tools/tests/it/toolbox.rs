@@ -2,11 +2,10 @@ use std::sync::Arc;
 
 use codecell_catalog::{Owner, Tool as CatalogTool, ToolId};
 use codecell_tools::{
-    BoxFuture, ClientTools, ExecutionPath, Json, McpRequest, Tool, ToolCall, ToolDefinition, ToolError,
+    BoxFuture, ClientTools, ExecutionPath, Json, McpRequest, Policy, Step, Tool, ToolCall, ToolDefinition, ToolError,
     ToolExecutor, ToolResult, Toolbox, ToolboxError,
 };
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use crate::{context, text, tool};
 
@@ -131,21 +130,38 @@ fn two_tools_of_one_id_make_no_toolbox() {
 
 #[tokio::test]
 async fn mcp_goes_to_whoever_carries_it_or_is_told_that_nobody_does() {
-    let request = || McpRequest {
-        server: "github".into(),
-        method: "resources/list",
-        params: None,
-        cancel: CancellationToken::new(),
-    };
-    let listed = ExecutionPath::bare(Arc::new(full())).mcp_request(request()).await;
-    assert_eq!(listed, Ok(text(json!("resources/list"))));
+    let listed = ExecutionPath::bare(Arc::new(full()))
+        .mcp_request("github", "resources/list", None, context())
+        .await;
+    assert_eq!(listed.unwrap(), text(json!("resources/list")));
 
     let alone = ExecutionPath::bare(Arc::new(Toolbox::builder().build().unwrap()));
     let told = "there is no MCP server `github` here";
-    assert_eq!(alone.mcp_request(request()).await.unwrap_err().to_string(), told);
+    let nowhere = alone.mcp_request("github", "resources/list", None, context()).await;
+    assert_eq!(nowhere.unwrap_err().to_string(), told);
     let issue = Arc::new(CatalogTool::alone(tool(Owner::Mcp("github".into()), "issue")));
     assert_eq!(
         alone.call(&issue, None, context()).await.unwrap_err().to_string(),
         told
     );
+}
+
+#[tokio::test]
+async fn a_server_whose_tools_are_denied_cannot_be_read_either() {
+    for (lists, passes) in [
+        (json!({ "deny": ["mcp:github:*"] }), false),
+        (json!({ "deny": ["github__*"] }), false),
+        (json!({ "deny": ["bundle-mcp"] }), false),
+        (json!({ "allow": ["read"] }), false),
+        (json!({ "allow": ["mcp:github:*"] }), true),
+        (json!({ "deny": ["mcp:gitlab:*"] }), true),
+    ] {
+        let step = Step::new("global", "tools", &serde_json::from_value(lists.clone()).unwrap()).unwrap();
+        let path = ExecutionPath::bare(Arc::new(full())).with_policy(Policy::new(vec![step]));
+        let read = path.mcp_request("github", "resources/read", None, context()).await;
+        assert_eq!(read.is_ok(), passes, "{lists}");
+        if let Err(error) = read {
+            assert_eq!(error.code(), "blocked", "{lists}");
+        }
+    }
 }

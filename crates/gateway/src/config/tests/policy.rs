@@ -390,7 +390,10 @@ fn numbers_outside_their_range_are_noted_and_brought_inside() {
 #[test]
 fn what_is_allowed_and_denied_at_once_is_denied_with_a_warning() {
     let (settings, problems) = tools("{ allow: ['Read', 'grep'], deny: ['read'] }");
-    assert_eq!(settings.lists, lists(Some(&["Read", "grep"]), &[], Some(&["read"])));
+    assert_eq!(
+        settings.lists,
+        lists(Some(&["Read", "grep"]), &[], Some(&["read"]))
+    );
     assert_eq!(
         problems,
         ["warning tools: `Read` is both allowed and denied; deny wins"]
@@ -399,8 +402,7 @@ fn what_is_allowed_and_denied_at_once_is_denied_with_a_warning() {
 
 #[test]
 fn an_agent_is_read_over_the_defaults_and_the_global_settings() {
-    let loaded = own(
-        r#"{
+    let loaded = own(r#"{
             agents: {
                 defaults: { model: "anthropic/large", sandbox: { mode: "non-main" } },
                 entries: {
@@ -419,8 +421,7 @@ fn an_agent_is_read_over_the_defaults_and_the_global_settings() {
                 list: [{ id: "old", sandbox: { mode: "off" }, tools: { alsoAllow: ["x"] } }],
             },
             tools: { codeMode: { enabled: true, timeoutMs: 3000, maxSearchLimit: 9 }, sandbox: { tools: { deny: ["ls"] } } },
-        }"#,
-    );
+        }"#);
     assert_eq!(problems(&loaded), Vec::<String>::new());
     let global = CodeModeSettings {
         enabled: Switch::On,
@@ -500,13 +501,11 @@ fn without_agents_there_is_main() {
 
 #[test]
 fn what_an_agent_cannot_have_is_named() {
-    let loaded = own(
-        r#"{ agents: {
+    let loaded = own(r#"{ agents: {
             defaults: { tools: {}, model: 7 },
             entries: { a: { name: "A", sandbox: { scope: "agent" }, tools: { exec: true, codeMode: { mode: "also" } } } },
             main: {},
-        } }"#,
-    );
+        } }"#);
     assert_eq!(
         problems(&loaded),
         [
@@ -523,13 +522,11 @@ fn what_an_agent_cannot_have_is_named() {
 
 #[test]
 fn plugins_are_loaded_unless_they_are_switched_off() {
-    let loaded = own(
-        r#"{ plugins: { entries: {
+    let loaded = own(r#"{ plugins: { entries: {
             shipping: { config: { carrier: "dhl" } },
             off: { enabled: false },
             on: { enabled: true, config: [1], version: 2 },
-        }, paths: [] } }"#,
-    );
+        }, paths: [] } }"#);
     let entry = |enabled: bool, config: Value| PluginEntry { enabled, config };
     let expected = BTreeMap::from([
         ("off".to_owned(), entry(false, Value::Null)),
