@@ -15,6 +15,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::missing;
 use crate::nested::CellHost;
 use crate::observer::{CellLeg, Observer};
 use crate::report::{Failure, pending, warnings};
@@ -486,7 +487,14 @@ impl Run {
 
     fn failure(&self, leg: Leg) -> Failure {
         match leg {
-            Leg::Failed(error) => Failure::thrown(&error, &self.map),
+            Leg::Failed(error) => {
+                let mut failure = Failure::thrown(&error, &self.map);
+                if let Some(hint) = missing::hint(&error, &self.map, self.host.source(), &self.surface) {
+                    failure.error.push('\n');
+                    failure.error.push_str(&hint);
+                }
+                failure
+            }
             Leg::Stuck => Failure::new(
                 ErrorCode::InternalError,
                 "code mode promise is pending without host work: nothing can wake this program. Await a tool call, a \

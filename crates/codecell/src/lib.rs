@@ -42,6 +42,7 @@
 //! ```
 mod answer;
 mod controller;
+mod missing;
 mod nested;
 mod observer;
 mod query;

@@ -91,6 +91,11 @@ impl CellHost {
         }
     }
 
+    /// The submitted program.
+    pub(crate) fn source(&self) -> &str {
+        &self.cell.source
+    }
+
     pub(crate) fn search_count(&self) -> usize {
         self.searches.load(Ordering::Relaxed)
     }

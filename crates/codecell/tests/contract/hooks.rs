@@ -10,7 +10,7 @@ use codecell::tools::{
 };
 use serde_json::{Value, json};
 
-use crate::world::{World, bare, blocked, completed};
+use crate::world::{World, blocked, completed};
 
 /// A hook made of a function.
 pub(crate) struct Before<F>(pub(crate) F);

@@ -4,7 +4,7 @@ use codecell::{Owner, ToolSpec};
 use serde_json::{Value, json};
 
 use crate::play::{completed, twice};
-use crate::source::{core, named, shaped};
+use crate::source::{core, mcp, named, ready, shaped};
 
 /// A tool with this parameter, once for each kind of owner.
 fn with(parameter: &Value) -> Vec<ToolSpec> {
@@ -153,4 +153,25 @@ async fn c7_a_default_is_left_to_the_server() {
         let arrived = format!("openclaw:core:list {arrives}");
         assert_eq!(source.calls()[before..], [arrived.clone(), arrived], "{argument}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn c5_a_member_that_is_not_there_names_what_was_meant() {
+    let (bench, source) = named(
+        vec![core("create_issue"), mcp("jira", "create_issue")],
+        ready(&["jira"]),
+    );
+    for (call, meant) in [
+        ("tools.createIssue({})", "openclaw:core:create_issue"),
+        ("tools.create_isue({})", "openclaw:core:create_issue"),
+        ("MCP.jira.createIsue({})", "MCP.jira.createIssue"),
+        ("MCP.jira.create_issue({})", "MCP.jira.createIssue"),
+        ("MCP.jria.createIssue({})", "servers: jira"),
+    ] {
+        let result = twice(&bench, &format!("//park\nreturn await {call}")).await;
+        assert_eq!(result["code"], "internal_error", "{call}");
+        let error = result["error"].as_str().unwrap();
+        assert!(error.contains(meant), "{call}: {error}");
+    }
+    assert_eq!(source.calls(), Vec::<String>::new());
 }

@@ -279,6 +279,24 @@ fn a_tool_of_a_server_asks_as_well_and_a_no_reaches_the_program() {
 }
 
 #[test]
+fn reading_from_a_server_can_ask() {
+    let approvals = json!({ "ask": ["mcp:shop:resources/*"] });
+    let place = Place::new(&json!({ "tools": { "approvals": approvals }, "mcp": shop() }));
+    let code = "return (await MCP.shop.resources.read({ uri: 'shop://policies/returns' })).contents.length";
+    let running = place.start_exec(code);
+    let question = place.question();
+    assert_eq!(
+        (&question["tool"], &question["arguments"]),
+        (
+            &json!("mcp:shop:resources/read"),
+            &json!({ "uri": "shop://policies/returns" })
+        )
+    );
+    place.answer(&["allow"]);
+    assert_eq!(running.end().json()["value"], 1);
+}
+
+#[test]
 fn the_questions_of_all_processes_are_found_oldest_first() {
     let place = asking(&json!({ "ask": ["exec"] }));
     let first = place.start_exec(ECHO);

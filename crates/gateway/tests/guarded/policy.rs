@@ -105,6 +105,43 @@ fn a_denied_tool_of_a_server_is_neither_found_nor_called() {
 }
 
 #[test]
+fn a_server_of_which_nothing_is_left_is_not_named() {
+    let seen = "return [typeof MCP, (await API.list()).map(({ path }) => path)]";
+    for lists in [
+        json!({ "deny": ["bundle-mcp"] }),
+        json!({ "allow": ["group:core"] }),
+    ] {
+        let place = place(lists.clone(), json!({}));
+        assert_eq!(place.value(seen), json!(["undefined", []]), "{lists}");
+    }
+}
+
+#[test]
+fn reading_from_a_server_is_a_call_like_others() {
+    let read = "return MCP.shop.resources.read({ uri: 'shop://policies/returns' })
+        .then(({ contents }) => contents.length, ({ code, message }) => [code, message])";
+    let blocked = |why: &str| {
+        let reason = format!("Tool \"resources/read\" blocked by global tool policy ({why})");
+        let message = format!("Tool \"mcp:shop:resources/read\" was blocked before execution: {reason}");
+        json!(["blocked", message])
+    };
+    let denied = blocked("`mcp:shop:resources/*` in tools.deny");
+    let missing = blocked("not in tools.allow");
+    for (lists, expected) in [
+        (json!({}), json!(1)),
+        (json!({ "deny": ["mcp:shop:resources/*"] }), denied),
+        (json!({ "deny": ["hint:destructive"] }), json!(1)),
+        (json!({ "allow": ["shop__get_*"] }), missing),
+        (
+            json!({ "allow": ["shop__get_*", "shop__resources/read"] }),
+            json!(1),
+        ),
+    ] {
+        assert_eq!(place(lists.clone(), json!({})).value(read), expected, "{lists}");
+    }
+}
+
+#[test]
 fn without_code_mode_the_policy_counts_as_well() {
     let config =
         json!({ "codeMode": false, "deny": ["shop__*"], "fs": { "roots": ["files"] }, "alsoAllow": ["x"] });
@@ -186,10 +223,7 @@ fn a_sandbox_for_other_programs_leaves_the_terminal_alone() {
     );
     assert_eq!(names(&place, "main"), sorted(&ALL));
     let mut door = Door::open(&place, &json!({}));
-    assert_eq!(
-        door.exec("return (await MCP.$search('order', { limit: 50 })).length")["value"],
-        0
-    );
+    assert_eq!(door.exec("return typeof MCP")["value"], "undefined");
     assert_eq!(doctor(&place, "main")["removed"][0]["tools"], json!(ids(&ALL)));
 }
 

@@ -25,9 +25,9 @@ pub const OPAQUE: &str = "<opaque data omitted>";
 /// use codecell_trajectory::Redactor;
 /// use serde_json::json;
 ///
-/// let redactor = Redactor::default().with_workspace("/home/ann/work").with_home("/home/ann");
+/// let redactor = Redactor::default().with_workspace("/home/ann/shop").with_home("/home/ann");
 /// assert_eq!(
-///     redactor.value(&json!({ "apiKey": "k-1", "file": "/home/ann/work/a.rs", "url": "https://u:p@example.com/" })),
+///     redactor.value(&json!({ "apiKey": "k-1", "file": "/home/ann/shop/a.rs", "url": "https://u:p@example.com/" })),
 ///     json!({ "apiKey": "<redacted>", "file": "$WORKSPACE_DIR/a.rs", "url": "https://<redacted>@example.com/" }),
 /// );
 /// assert_eq!(redactor.text("curl -H 'Authorization: Bearer abc.def'"), "curl -H 'Authorization: <redacted>'");

@@ -7,7 +7,7 @@ use crate::recorder;
 fn redactor() -> Redactor {
     Redactor::default()
         .with_home("/home/ann")
-        .with_workspace("/home/ann/work/")
+        .with_workspace("/home/ann/shop/")
         .with_path("C:\\Users\\Ann", "$HOME")
         .with_path("/", "$ROOT")
         .with_path("", "$NOTHING")
@@ -210,10 +210,10 @@ fn bytes_are_left_out() {
 fn folders_are_written_by_their_names() {
     check_text(&[
         ("/home/ann", "$HOME"),
-        ("cd /home/ann/work && ls", "cd $WORKSPACE_DIR && ls"),
-        ("file:///home/ann/work/a.rs:3", "file://$WORKSPACE_DIR/a.rs:3"),
+        ("cd /home/ann/shop && ls", "cd $WORKSPACE_DIR && ls"),
+        ("file:///home/ann/shop/a.rs:3", "file://$WORKSPACE_DIR/a.rs:3"),
         (
-            "/home/ann/worker /home/anna /home/ann.bak",
+            "/home/ann/shopper /home/anna /home/ann.bak",
             "$HOME/worker /home/anna /home/ann.bak",
         ),
         ("/srv/home/ann/x", "/srv/home/ann/x"),
