@@ -301,6 +301,13 @@ impl Wall {
                 let mut shared = self.lock();
                 shared.dispatcher.drop_timers();
                 let _ = shared.dispatcher.take_yields();
+                // A call that nobody awaits is a call all the same.
+                let held = shared.dispatcher.held();
+                if !held.is_empty()
+                    && let Err(refusal) = self.host.check_replay(&held)
+                {
+                    return Leg::Refused(refusal);
+                }
                 shared.dispatcher.release();
                 if shared.dispatcher.is_idle() {
                     break;

@@ -9,7 +9,7 @@ use codecell_guest_runtime::{
 };
 use codecell_model_surface::Languages;
 use codecell_snapshot_store::{Lease, Parked, Scope, SnapshotStore, StoreLimits};
-use codecell_tools::{CallError, Caller, CellRequest, ParentCell};
+use codecell_tools::{Caller, CellRequest, ParentCell};
 use codecell_ts_transform::{Language, PositionMap, Prepared, prepare};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ use tracing::Instrument;
 use crate::missing;
 use crate::nested::CellHost;
 use crate::observer::{CellLeg, Observer};
-use crate::report::{Failure, pending, warnings};
+use crate::report::{Failure, MAX_PENDING_SHOWN, pending, warnings};
 use crate::request::{ExecRequest, run_id};
 use crate::result::{CellResult, ErrorCode, Sources, Telemetry, WaitReason};
 use crate::settings::Settings;
@@ -134,23 +134,25 @@ impl Codecell {
             .await
     }
 
-    /// Ends every cell of a session: suspended ones are dropped with their calls, running ones are aborted.
+    /// Ends every cell of a session, of whatever agent: suspended ones are dropped with their calls, running ones are
+    /// aborted.
     pub fn abort_session(&self, session: &str) {
-        drop(self.inner.store.end_session(session));
         for (of, cancel) in self.inner.lock_active().values() {
             if of == session {
                 cancel.cancel();
             }
         }
+        // After the running ones were told: one that parks now is here, and one that parks later finds out itself.
+        drop(self.inner.store.end_session(session));
     }
 
     /// Ends every cell of the process and refuses new ones.
     pub fn shutdown(&self) {
         self.inner.closed.store(true, Ordering::SeqCst);
-        drop(self.inner.store.clear());
         for (_, cancel) in self.inner.lock_active().values() {
             cancel.cancel();
         }
+        drop(self.inner.store.clear());
     }
 
     /// Suspended runs, those that are being resumed included.
@@ -167,12 +169,17 @@ impl Codecell {
 
     async fn exec_cell(&self, id: &str, arguments: &Value, context: RunContext) -> CellResult {
         let settings = context.settings.clamped();
-        let stop = stop(&settings, &context.cancel);
+        let cancel = context.cancel.child_token();
         let caller = Arc::new(context.caller);
-        let rewritten = match before_cell(&context.surface, arguments, settings.languages, &caller, &stop.cancel).await {
+        let Some(_active) = self.inner.enter(&caller.session, &cancel) else {
+            return refused(&context.surface, Failure::aborted());
+        };
+        let rewritten = match before_cell(&context.surface, arguments, settings.languages, &caller, &cancel).await {
             Ok(rewritten) => rewritten,
             Err(failure) => return refused(&context.surface, failure),
         };
+        // Only now: what hooks and people take is not the program's time.
+        let stop = stop(&settings, cancel);
         let arguments = rewritten.as_ref().unwrap_or(arguments);
         let request = match ExecRequest::read(arguments, settings.languages) {
             Ok(request) => request,
@@ -207,10 +214,6 @@ impl Codecell {
             Err(failure) => return run.refused(failure),
         };
         run.map = Arc::new(map);
-        if self.inner.closed.load(Ordering::SeqCst) {
-            return run.refused(Failure::aborted());
-        }
-        let _active = self.inner.enter(&run.scope.session, &stop.cancel);
         let limits = WallLimits {
             output_bytes: settings.max_output_bytes,
             running_calls: settings.max_pending_tool_calls,
@@ -223,7 +226,8 @@ impl Codecell {
         };
         let cell = Cell { code, seed: seed() };
         let leg = wall.start(&mut vm, &cell, &stop).await;
-        self.conclude(Suspended { run, wall }, vm, leg, None).await
+        self.conclude(Suspended { run, wall }, vm, leg, None, &stop.cancel)
+            .await
     }
 
     async fn wait_cell(&self, arguments: &Value, context: RunContext) -> CellResult {
@@ -231,6 +235,11 @@ impl Codecell {
         let id = match run_id(arguments) {
             Ok(id) => id,
             Err(refusal) => return refused(Failure::invalid(refusal)),
+        };
+        let cancel = context.cancel.child_token();
+        // Before the run is taken: while it is neither parked nor on the list, the end of a session would miss it.
+        let Some(_active) = self.inner.enter(&context.caller.session, &cancel) else {
+            return refused(Failure::aborted());
         };
         let (lease, parked) = match self.inner.store.take(&scope(&context.caller), id, Instant::now()) {
             Ok(taken) => taken,
@@ -241,23 +250,18 @@ impl Codecell {
             companion: Suspended { run, mut wall },
             ttl,
         } = parked;
-        let stop = stop(&run.settings, &context.cancel);
-        let _active = self.inner.enter(&run.scope.session, &stop.cancel);
+        let stop = stop(&run.settings, cancel);
         match wall.wake(&stop).await {
             Wake::Ready => {}
             Wake::Cancelled => return run.failed(&wall, Failure::aborted()),
             Wake::NotYet => {
                 // Still nothing to deliver: the image stays as it is, no VM is needed to say so.
-                let result = run.waiting(&wall, lease.id().as_str(), WaitReason::PendingTools);
-                self.park(
-                    lease,
-                    Parked {
-                        image,
-                        companion: Suspended { run, wall },
-                        ttl,
-                    },
-                );
-                return result;
+                let parked = Parked {
+                    image,
+                    companion: Suspended { run, wall },
+                    ttl,
+                };
+                return self.park(lease, parked, WaitReason::PendingTools, &stop.cancel);
             }
         }
         let mut vm = match self
@@ -269,16 +273,12 @@ impl Codecell {
             Ok(vm) => vm,
             Err(RestoreError::Start(StartError::Stopped(Fault::Deadline))) => {
                 // Every VM is in use: nothing is lost, the caller asks again.
-                let result = run.waiting(&wall, lease.id().as_str(), WaitReason::PendingTools);
-                self.park(
-                    lease,
-                    Parked {
-                        image,
-                        companion: Suspended { run, wall },
-                        ttl,
-                    },
-                );
-                return result;
+                let parked = Parked {
+                    image,
+                    companion: Suspended { run, wall },
+                    ttl,
+                };
+                return self.park(lease, parked, WaitReason::PendingTools, &stop.cancel);
             }
             Err(RestoreError::Start(error)) => return run.failed(&wall, run.not_started(&error)),
             Err(error) => {
@@ -290,7 +290,8 @@ impl Codecell {
         };
         drop(image);
         let leg = wall.resume(&mut vm, &stop).await;
-        self.conclude(Suspended { run, wall }, vm, leg, Some(lease)).await
+        self.conclude(Suspended { run, wall }, vm, leg, Some(lease), &stop.cancel)
+            .await
     }
 
     /// Makes the result of a leg, and parks the run if it goes on.
@@ -300,6 +301,7 @@ impl Codecell {
         vm: Vm,
         leg: Leg,
         lease: Option<Lease<Suspended>>,
+        cancel: &CancellationToken,
     ) -> CellResult {
         let Suspended { run, wall } = &suspended;
         let parking = match leg {
@@ -332,37 +334,29 @@ impl Codecell {
                 );
             }
         };
+        if cancel.is_cancelled() {
+            return run.failed(wall, Failure::aborted());
+        }
         let reason = match parking {
             Parking::PendingTools => WaitReason::PendingTools,
             Parking::Yield => WaitReason::Yield,
         };
         let ttl = run.settings.snapshot_ttl;
-        if let Some(lease) = lease {
-            let result = run.waiting(wall, lease.id().as_str(), reason);
-            self.park(
-                lease,
-                Parked {
-                    image,
-                    companion: suspended,
-                    ttl,
-                },
-            );
-            return result;
-        }
         let scope = run.scope.clone();
+        let surface = Arc::clone(&run.surface);
+        let parked = |suspended| Parked {
+            image,
+            companion: suspended,
+            ttl,
+        };
+        if let Some(lease) = lease {
+            return self.park(lease, parked(suspended), reason, cancel);
+        }
         let waiting = run.waiting(wall, "", reason);
-        match self.inner.store.put(
-            scope,
-            Parked {
-                image,
-                companion: suspended,
-                ttl,
-            },
-            Instant::now(),
-        ) {
+        match self.inner.store.put(scope.clone(), parked(suspended), Instant::now()) {
             Ok(id) => {
                 self.expire_after(ttl);
-                waiting.with_run_id(id.as_str())
+                self.unless_aborted(waiting.with_run_id(id.as_str()), &scope, &surface, cancel)
             }
             Err((
                 full,
@@ -378,10 +372,37 @@ impl Codecell {
         }
     }
 
-    fn park(&self, lease: Lease<Suspended>, parked: Parked<Suspended>) {
-        let ttl = parked.ttl;
+    /// Parks a run again, and says so.
+    fn park(
+        &self,
+        lease: Lease<Suspended>,
+        parked: Parked<Suspended>,
+        reason: WaitReason,
+        cancel: &CancellationToken,
+    ) -> CellResult {
+        let Suspended { run, wall } = &parked.companion;
+        let waiting = run.waiting(wall, lease.id().as_str(), reason);
+        let (scope, surface, ttl) = (run.scope.clone(), Arc::clone(&run.surface), parked.ttl);
         lease.park(parked, Instant::now());
         self.expire_after(ttl);
+        self.unless_aborted(waiting, &scope, &surface, cancel)
+    }
+
+    /// Takes a run back that was parked while its session ended: those who ended it looked before it was there.
+    fn unless_aborted(
+        &self,
+        waiting: CellResult,
+        scope: &Scope,
+        surface: &Surface,
+        cancel: &CancellationToken,
+    ) -> CellResult {
+        if !cancel.is_cancelled() {
+            return waiting;
+        }
+        if let Some(id) = waiting.run_id() {
+            drop(self.inner.store.take(scope, id, Instant::now()));
+        }
+        refused(surface, Failure::aborted())
     }
 
     /// Frees what has expired when the time comes, so that an abandoned run does not hold its calls until somebody
@@ -402,14 +423,20 @@ impl Inner {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(self: &Arc<Self>, session: &str, cancel: &CancellationToken) -> Active {
+    /// Puts a cell on the list of those that the end of its session reaches; none after shutdown.
+    fn enter(self: &Arc<Self>, session: &str, cancel: &CancellationToken) -> Option<Active> {
         let number = self.next_active.fetch_add(1, Ordering::Relaxed);
-        self.lock_active()
-            .insert(number, (session.to_owned(), cancel.clone()));
-        Active {
+        let mut active = self.lock_active();
+        // Under the lock that shutdown takes after it has closed.
+        if self.closed.load(Ordering::SeqCst) {
+            return None;
+        }
+        active.insert(number, (session.to_owned(), cancel.clone()));
+        drop(active);
+        Some(Active {
             inner: Arc::clone(self),
             number,
-        }
+        })
     }
 }
 
@@ -475,10 +502,12 @@ impl Run {
     }
 
     fn waiting(&self, wall: &Wall, id: &str, reason: WaitReason) -> CellResult {
+        let outstanding = wall.outstanding();
         CellResult::Waiting {
             run_id: id.to_owned(),
             reason,
-            pending_tool_calls: pending(&wall.outstanding()),
+            pending_tool_calls: pending(&outstanding),
+            pending_omitted: outstanding.len().saturating_sub(MAX_PENDING_SHOWN),
             output: wall.take_output().entries,
             telemetry: self.telemetry(wall.calls_made()),
             replay_safe: self.replay == Replay::SafeOnly,
@@ -545,7 +574,8 @@ async fn before_cell(
     };
     match surface.path().before_cell(request).await {
         Ok(arguments) => Ok(Some(arguments)),
-        Err(CallError::Aborted) => Err(Failure::aborted()),
+        // A question that was taken back with its cell is no refusal.
+        Err(_) if cancel.is_cancelled() => Err(Failure::aborted()),
         Err(error) => Err(Failure::invalid(error)),
     }
 }
@@ -605,10 +635,10 @@ async fn check(source: String, language: Language) -> Result<Prepared, Failure> 
     checked.map_err(Failure::invalid)
 }
 
-fn stop(settings: &Settings, cancel: &CancellationToken) -> Stop {
+fn stop(settings: &Settings, cancel: CancellationToken) -> Stop {
     Stop {
         deadline: Instant::now() + settings.timeout,
-        cancel: cancel.child_token(),
+        cancel,
     }
 }
 

@@ -122,7 +122,7 @@ impl CellHost {
     }
 
     fn guest_tool(&self, target: &str) -> Result<Arc<Tool>, Thrown> {
-        let found = self.surface.catalog().lookup(target.trim(), Reach::Guest);
+        let found = self.surface.catalog().lookup(target, Reach::Guest);
         let tool = found.map_err(|error| {
             let mut message = error.to_string();
             if let LookupError::McpOnly { id } = &error
@@ -130,7 +130,7 @@ impl CellHost {
             {
                 message = format!("`{id}` is an MCP tool: call `{path}({{ … }})`");
             }
-            match self.surface.mcp().unavailable(target.trim()) {
+            match self.surface.mcp().unavailable(target) {
                 Some(unavailable) => thrown_by_path(&unavailable),
                 None => Thrown::error("invalid_input", message),
             }
@@ -274,9 +274,8 @@ impl ToolHost for CellHost {
         }
         let safe = |request: &&Request| match request {
             Request::Call { target, .. } | Request::CallValue { target, .. } => {
-                self.surface.catalog().get(target.trim()).is_some_and(|tool| {
-                    Reach::Guest.sees(tool.spec().owner.source()) && tool.replay() == Replay::Safe
-                })
+                let found = self.surface.catalog().lookup(target, Reach::Guest);
+                found.is_ok_and(|tool| tool.replay() == Replay::Safe)
             }
             Request::Namespace { .. } => false,
             Request::Timer { .. } | Request::Yield { .. } => true,

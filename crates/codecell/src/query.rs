@@ -139,7 +139,8 @@ impl Question {
                 text(&content)
             }
             Self::Namespaces => {
-                let mcp = mcp.servers().next().map(|_| json!({ "name": "MCP", "kind": "mcp" }));
+                // There also when it is empty: a program that asks finds out by asking.
+                let mcp = [json!({ "name": "MCP", "kind": "mcp" })];
                 let plugins = surface
                     .namespaces()
                     .list()

@@ -12,6 +12,11 @@ const MAX_FRAMES: usize = 10;
 const MAX_NAME_CHARS: usize = 200;
 const MAX_MESSAGE_CHARS: usize = 8_000;
 
+/// Pending calls that a result names, oldest first, and how much of a tool's name: a program may have a thousand of
+/// them, and may have invented the names.
+pub(crate) const MAX_PENDING_SHOWN: usize = 64;
+const MAX_PENDING_TOOL_CHARS: usize = 200;
+
 /// The budget of all warnings of one result, in bytes of JSON.
 const MAX_WARNING_BYTES: usize = 4096;
 
@@ -93,12 +98,13 @@ fn frame_line(frame: &Frame, map: &PositionMap) -> String {
 pub(crate) fn pending(calls: &[Call]) -> Vec<Pending> {
     calls
         .iter()
+        .take(MAX_PENDING_SHOWN)
         .map(|call| {
             let method = call.request.method();
             Pending {
                 id: format!("bridge:{method}:{}", call.id.0),
                 method,
-                tool: call.request.target(),
+                tool: call.request.target().map(|tool| head(&tool, MAX_PENDING_TOOL_CHARS)),
             }
         })
         .collect()

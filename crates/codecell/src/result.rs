@@ -28,8 +28,11 @@ pub enum CellResult {
         run_id: String,
         /// Why it waits.
         reason: WaitReason,
-        /// What it waits for, oldest first.
+        /// What it waits for, oldest first; a few dozen at most.
         pending_tool_calls: Vec<Pending>,
+        /// How many more it waits for.
+        #[serde(skip_serializing_if = "is_zero")]
+        pending_omitted: usize,
         /// What it printed since the last result.
         output: Vec<Output>,
         /// Counts and names, no inputs.
@@ -92,6 +95,11 @@ impl CellResult {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(value: &usize) -> bool {
+    *value == 0
 }
 
 /// Why a run waits.

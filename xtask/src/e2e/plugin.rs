@@ -152,7 +152,7 @@ fn namespace(room: &Room) -> Result<()> {
         &last["value"],
         &json!([
             true,
-            ["Shipping"],
+            ["MCP", "Shipping"],
             [1, 4],
             [2, 3],
             { "cents": 36_000, "currency": "EUR" },
@@ -217,17 +217,17 @@ fn all_or_nothing(room: &Room) -> Result<()> {
             json!({ "tools": { "deny": ["shipping_log"] } }),
             json!([
                 "undefined",
-                [],
+                ["MCP"],
                 ["shipping_list", "shipping_promote", "shipping_quote"]
             ]),
         ),
         (
             json!({ "tools": { "deny": ["shipping"] } }),
-            json!(["undefined", [], []]),
+            json!(["undefined", ["MCP"], []]),
         ),
         (
             json!({ "plugins": { "entries": { "shipping": { "enabled": false } } } }),
-            json!(["undefined", [], []]),
+            json!(["undefined", ["MCP"], []]),
         ),
     ] {
         let mut door = door(room, &document)?;

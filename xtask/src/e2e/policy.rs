@@ -150,15 +150,16 @@ fn sandboxed(room: &Room) -> Result<()> {
         } },
         "mcp": { "servers": { "probe": room.probe(LOG, &[])? } },
     }))?;
-    let look = "return [ALL_TOOLS.map(tool => tool.name), typeof MCP.probe?.echoValue, typeof MCP.probe?.bumpCounter]";
+    let look = "return [ALL_TOOLS.map(tool => tool.name), Object.keys(globalThis.MCP ?? {}), typeof globalThis.MCP?.probe?.echoValue, typeof globalThis.MCP?.probe?.bumpCounter]";
     let files = ["glob", "grep", "ls", "read"];
     let all = json!([
         ["glob", "grep", "ls", "read", "web_fetch"],
+        ["probe"],
         "function",
         "function"
     ]);
-    let inside = json!([files, "undefined", "undefined"]);
-    let helped = json!([["glob", "ls", "read"], "function", "undefined"]);
+    let inside = json!([files, [], "undefined", "undefined"]);
+    let helped = json!([["glob", "ls", "read"], ["probe"], "function", "undefined"]);
     for (agent, at_the_terminal, over_mcp) in [
         ("main", &all, &all),
         ("guest", &inside, &inside),

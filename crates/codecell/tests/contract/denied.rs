@@ -162,3 +162,17 @@ async fn a_sandboxed_agent_reaches_servers_and_plugins_only_where_the_sandbox_sa
     );
     assert_eq!(world.effects.count("mcp read_file"), 2);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_serves_beside_tools_is_denied_with_its_tools() {
+    let mut world = World::new("denied-resources");
+    let list = "MCP.files.resources.list()";
+    assert_eq!(world.caught(list).await, json!({ "value": { "resources": [] } }));
+    world.deny(&["bundle-mcp"]);
+    let reason = "Tool \"resources/list\" blocked by global tool policy (`bundle-mcp` in tools.deny)";
+    assert_eq!(
+        world.caught(list).await,
+        blocked("mcp:Files:resources/list", reason, "policy")
+    );
+    assert_eq!(world.effects.all(), [("resources/list".to_owned(), 1)].into());
+}

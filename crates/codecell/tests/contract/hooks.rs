@@ -100,6 +100,7 @@ async fn every_form_of_call_meets_the_hooks_once_under_its_own_name() {
         await tools.callValue('openclaw:core:echo', { x: 4 });
         await tools.call('openclaw:core:echo', { x: 5 });
         await MCP.files.readFile({ path: 'p' });
+        await MCP.files.resources.list();
         await Shop.list({});
         await namespaces.Shop.list({});
         try { await tools.fail() } catch {}
@@ -115,6 +116,7 @@ async fn every_form_of_call_meets_the_hooks_once_under_its_own_name() {
         echo,
         echo,
         "mcp:Files:read_file",
+        "mcp:Files:resources/list",
         list,
         list,
         "openclaw:core:fail",
@@ -128,6 +130,7 @@ async fn every_form_of_call_meets_the_hooks_once_under_its_own_name() {
         "echo",
         "echo",
         "read_file",
+        "resources/list",
         "list_orders",
         "list_orders",
         "fail",
@@ -137,7 +140,8 @@ async fn every_form_of_call_meets_the_hooks_once_under_its_own_name() {
     numbers.dedup();
     assert_eq!(numbers.len(), calls.len(), "every call has a number of its own");
     let after = witness.after();
-    assert_eq!(after.len(), calls.len(), "after hooks as often as before hooks");
+    let tools = calls.iter().filter(|call| call.tool != "resources/list").count();
+    assert_eq!(after.len(), tools, "after hooks once for each tool");
     let failed: Vec<&AfterOutcome> = after
         .iter()
         .map(|event| &event.outcome)

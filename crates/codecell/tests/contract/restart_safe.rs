@@ -59,6 +59,10 @@ async fn a_call_that_nobody_awaits_is_refused_as_well() {
         for (code, told) in [
             (format!("{call}.catch(() => {{}}); return 1"), *told),
             (format!("void {call}; return 1"), *told),
+            (
+                format!("tools.echo({{ x: 1 }}).then(() => {call}); return 1"),
+                *told,
+            ),
             (format!("void {call}; throw new Error('first')"), "Error: first"),
         ] {
             let result = exec(&world, &code).await;

@@ -215,7 +215,9 @@ impl ServerHandler for Handler {
             TOOLS_CALL => {
                 let params = request.params.unwrap_or_default();
                 let tool = params.get("name").and_then(Value::as_str).map(str::to_owned);
-                told(TOOLS_CALL, tool.as_deref(), self.call(params, context)).await
+                // On the heap: the layers above would move it from stack to stack, and it is large.
+                let call = Box::pin(self.call(params, context));
+                told(TOOLS_CALL, tool.as_deref(), call).await
             }
             method => Err(McpError::new(
                 ErrorCode::METHOD_NOT_FOUND,

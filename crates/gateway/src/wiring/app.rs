@@ -309,7 +309,8 @@ impl App {
     /// Runs a cell.
     pub(crate) async fn exec(&self, arguments: &Value, run: RunContext) -> CellResult {
         match self.engine().await {
-            Ok(codecell) => codecell.exec(arguments, run).await,
+            // On the heap, where its callers need not carry it about.
+            Ok(codecell) => Box::pin(codecell.exec(arguments, run)).await,
             Err(error) => no_engine(error),
         }
     }
@@ -317,7 +318,7 @@ impl App {
     /// Continues a suspended cell.
     pub(crate) async fn wait(&self, arguments: &Value, run: RunContext) -> CellResult {
         match self.engine().await {
-            Ok(codecell) => codecell.wait(arguments, run).await,
+            Ok(codecell) => Box::pin(codecell.wait(arguments, run)).await,
             Err(error) => no_engine(error),
         }
     }

@@ -140,7 +140,7 @@
         if (keys[i] !== 'then') define(copy, keys[i], object[keys[i]], true);
       }
       for (let i = 0; i < unlisted.length; i++) {
-        if (unlisted[i] in object) define(copy, unlisted[i], object[unlisted[i]], false);
+        if (unlisted[i] in object && !(unlisted[i] in copy)) define(copy, unlisted[i], object[unlisted[i]], false);
       }
       return freeze(copy);
     });
