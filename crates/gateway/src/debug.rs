@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn switches_work_under_both_names_and_unknown_values_mean_off() {
-        let cases: [(&[(&str, &str)], &[&str]); 8] = [
+        type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+        let cases: [Case<'_>; 8] = [
             (&[], &[]),
             (&[("CODECELL_DEBUG_CODE_MODE", "1")], &["codecell::debug::code_mode=debug"]),
             (&[("OPENCLAW_DEBUG_CODE_MODE", "yes")], &["codecell::debug::code_mode=debug"]),

@@ -2,6 +2,7 @@
 
 mod layers;
 mod links;
+mod proofs;
 mod rules;
 mod source;
 
@@ -53,6 +54,8 @@ pub(crate) fn run() -> Result<()> {
     if guest.exists() {
         findings.extend(layers::check(&workspace::metadata(&guest)?));
     }
+    let mut functions = proofs::Functions::default();
+    let mut claims = Vec::new();
     let mut fixture_bytes = 0;
     for file in &files {
         let path = relative(&root, file);
@@ -70,9 +73,16 @@ pub(crate) fn run() -> Result<()> {
             continue;
         };
         findings.extend(rules::check(&path, &text));
+        functions.read(&path, &text);
+        if proofs::DOCUMENTS.contains(&path.as_str()) {
+            claims.push((path.clone(), text.clone()));
+        }
         if path.ends_with(".md") {
             findings.extend(links::check(&path, &text, |target| read_place(&root, target)));
         }
+    }
+    for (path, text) in &claims {
+        findings.extend(functions.missing(path, text));
     }
     findings.extend(fixtures_fit(fixture_bytes));
     findings.extend(required(|path| fs::read_to_string(root.join(path)).ok()));

@@ -3,6 +3,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use super::*;
 
+mod agents;
 mod policy;
 
 fn read(shape: Shape, text: &str) -> Loaded {

@@ -153,7 +153,9 @@ fn verdict(direct: usize, codecell: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{text, verdict};
-    use crate::cli::doctor::report::{Engine, LeftOut, ProblemReport, Report, ServerReport, TokenReport};
+    use crate::cli::doctor::report::{
+        AdviceReport, Engine, LeftOut, ProblemReport, RemovedReport, Report, ServerReport, TokenReport,
+    };
     use crate::cli::output::Paint;
 
     #[test]
@@ -181,6 +183,14 @@ mod tests {
                 severity: "warning".into(),
                 message: "unknown key".into(),
             }],
+            advice: vec![AdviceReport {
+                path: "tools.allow".into(),
+                message: "no tool matches `reed`".into(),
+            }],
+            removed: vec![RemovedReport {
+                config_key: "tools.deny".into(),
+                tools: vec!["openclaw:core:exec".into(), "mcp:git:push".into()],
+            }],
             engine: Engine::Ready,
             servers: vec![ServerReport {
                 name: "git".into(),
@@ -206,7 +216,8 @@ mod tests {
         };
         assert_eq!(
             text(&report, &[], Paint::Plain),
-            "Configuration\n  codecell.json5\n  warning  codecell.json5 mcp.servers.git.comand: unknown key\n\n\
+            "Configuration\n  codecell.json5\n  warning  codecell.json5 mcp.servers.git.comand: unknown key\n  advice  tools.allow: no tool \
+             matches `reed`\n  policy  tools.deny takes away 2: openclaw:core:exec, mcp:git:push\n\n\
              Engine\n  ready  a cell runs\n\n\
              Servers\n  git  failed  2 tools as last seen, 1,234 tokens\n      exited with status 3\n      \
              left out: bad (its name is a number)\n      the end of its standard error:\n        Traceback\n        no module\n\n\
