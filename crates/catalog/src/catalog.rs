@@ -236,9 +236,7 @@ impl Catalog {
     /// The tool behind `tools.<name>`.
     #[must_use]
     pub fn by_callable_name(&self, name: &str) -> Option<&Tool> {
-        self.by_callable
-            .get(name)
-            .and_then(|position| self.at(*position))
+        self.by_callable.get(name).and_then(|position| self.at(*position))
     }
 
     /// Every `tools.<name>`, sorted.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use codecell::{
-    BoxFuture, Caller, Codecell, EngineOptions, Owner, RunContext, Settings, Surface,
-    ToolCall, ToolError, ToolExecutor, ToolResult, ToolSpec, Unobserved,
+    BoxFuture, Caller, Codecell, EngineOptions, Owner, RunContext, Settings, Surface, ToolCall, ToolError,
+    ToolExecutor, ToolResult, ToolSpec, Unobserved,
 };
 use serde_json::{Value, json};
 

@@ -174,10 +174,11 @@ impl Codecell {
         let Some(_active) = self.inner.enter(&caller.session, &cancel) else {
             return refused(&context.surface, Failure::aborted());
         };
-        let rewritten = match before_cell(&context.surface, arguments, settings.languages, &caller, &cancel).await {
-            Ok(rewritten) => rewritten,
-            Err(failure) => return refused(&context.surface, failure),
-        };
+        let rewritten =
+            match before_cell(&context.surface, arguments, settings.languages, &caller, &cancel).await {
+                Ok(rewritten) => rewritten,
+                Err(failure) => return refused(&context.surface, failure),
+            };
         // Only now: what hooks and people take is not the program's time.
         let stop = stop(&settings, cancel);
         let arguments = rewritten.as_ref().unwrap_or(arguments);
@@ -353,7 +354,11 @@ impl Codecell {
             return self.park(lease, parked(suspended), reason, cancel);
         }
         let waiting = run.waiting(wall, "", reason);
-        match self.inner.store.put(scope.clone(), parked(suspended), Instant::now()) {
+        match self
+            .inner
+            .store
+            .put(scope.clone(), parked(suspended), Instant::now())
+        {
             Ok(id) => {
                 self.expire_after(ttl);
                 self.unless_aborted(waiting.with_run_id(id.as_str()), &scope, &surface, cancel)

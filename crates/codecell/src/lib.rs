@@ -59,9 +59,7 @@ pub use codecell_model_surface::{Languages, ToolDescriptor};
 pub use codecell_namespaces::{McpNamespace, NamespaceRegistry, Registrations, ServerInfo};
 /// The execution path and what belongs to it: policy, hooks, approvals, tools of this process.
 pub use codecell_tools as tools;
-pub use codecell_tools::{
-    Caller, ExecutionPath, McpRequest, ToolCall, ToolError, ToolExecutor, ToolResult,
-};
+pub use codecell_tools::{Caller, ExecutionPath, McpRequest, ToolCall, ToolError, ToolExecutor, ToolResult};
 
 pub use crate::{
     controller::{Codecell, RunContext},

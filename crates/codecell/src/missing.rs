@@ -28,9 +28,15 @@ pub(crate) fn hint(error: &Thrown, map: &PositionMap, source: &str, surface: &Su
 /// The dotted path that goes through a place of the source, both counted from 1; ASCII only.
 fn member_at(source: &str, line: u32, column: u32) -> Option<&str> {
     let text = source.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
-    let at = text.char_indices().nth(usize::try_from(column).ok()?.checked_sub(1)?)?.0;
+    let at = text
+        .char_indices()
+        .nth(usize::try_from(column).ok()?.checked_sub(1)?)?
+        .0;
     let part = |ch: char| ch.is_ascii_alphanumeric() || matches!(ch, '_' | '$');
-    let start = text.get(..at)?.rfind(|ch| !part(ch) && ch != '.').map_or(0, |end| end + 1);
+    let start = text
+        .get(..at)?
+        .rfind(|ch| !part(ch) && ch != '.')
+        .map_or(0, |end| end + 1);
     // A call is placed at its member, a read of a member that is not there at the beginning of the path.
     let end = text
         .get(at..)?

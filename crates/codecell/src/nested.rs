@@ -1,10 +1,12 @@
 //! Carries the calls of one cell: path to exact tool, execution path, shape of the answer.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use codecell_bridge::{Answer, BoxFuture, Call, Json, Notice, NoticeKind, Outcome, Request, Thrown, ToolHost};
+use codecell_bridge::{
+    Answer, BoxFuture, Call, Json, Notice, NoticeKind, Outcome, Request, Thrown, ToolHost,
+};
 use codecell_catalog::{LookupError, Reach, Replay, Tool, ToolId};
 use codecell_namespaces::{OpenNamespaces, Target as McpTarget};
 use codecell_tools::{CallContext, Caller, ParentCell, Progress};
@@ -12,8 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::answer::{
-    Carried, envelope, mcp_result, thrown_by_call, thrown_by_namespace, thrown_by_path,
-    value_of,
+    Carried, envelope, mcp_result, thrown_by_call, thrown_by_namespace, thrown_by_path, value_of,
 };
 use crate::observer::{CallEnd, CallOutcome, NestedCall, Observer};
 use crate::query::{Counted, Question};
@@ -290,7 +291,8 @@ impl ToolHost for CellHost {
 
     fn call(self: Arc<Self>, call: Call, cancel: CancellationToken) -> BoxFuture<Outcome> {
         let spelled = call.request.target().unwrap_or_default();
-        let span = tracing::info_span!(parent: &self.span, "nested_call", tool = %spelled, number = call.id.0);
+        let span =
+            tracing::info_span!(parent: &self.span, "nested_call", tool = %spelled, number = call.id.0);
         let work = async move {
             let start = Instant::now();
             let target = self.target(&call.request);
@@ -360,4 +362,3 @@ fn first_argument(request: &Request) -> Option<Json> {
         Request::Timer { .. } | Request::Yield { .. } => None,
     }
 }
-

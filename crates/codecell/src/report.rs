@@ -104,7 +104,10 @@ pub(crate) fn pending(calls: &[Call]) -> Vec<Pending> {
             Pending {
                 id: format!("bridge:{method}:{}", call.id.0),
                 method,
-                tool: call.request.target().map(|tool| head(&tool, MAX_PENDING_TOOL_CHARS)),
+                tool: call
+                    .request
+                    .target()
+                    .map(|tool| head(&tool, MAX_PENDING_TOOL_CHARS)),
             }
         })
         .collect()

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use codecell_catalog::{Catalog, ToolSpec};
 use codecell_model_surface::{ExecPrompt, NamespacePrompt, ToolDescriptor, exec_descriptor, wait_descriptor};
-use codecell_namespaces::{McpNamespace, OpenNamespaces, PluginNamespaces, Registrations, ScopeContext, ServerInfo};
+use codecell_namespaces::{
+    McpNamespace, OpenNamespaces, PluginNamespaces, Registrations, ScopeContext, ServerInfo,
+};
 use codecell_tools::{Caller, ExecutionPath, ToolExecutor};
 use serde_json::Value;
 

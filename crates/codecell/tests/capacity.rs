@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use codecell::{
-    BoxFuture, Caller, Codecell, EngineOptions, RunContext, Settings, Surface, ToolCall,
-    ToolError, ToolExecutor, ToolResult, Unobserved,
+    BoxFuture, Caller, Codecell, EngineOptions, RunContext, Settings, Surface, ToolCall, ToolError,
+    ToolExecutor, ToolResult, Unobserved,
 };
 use serde_json::{Value, json};
 

@@ -66,7 +66,7 @@ pub struct CoreToolsConfig {
 #[non_exhaustive]
 pub enum CoreToolsError {
     /// A root cannot be used.
-    #[error("the root folder `{}` cannot be used: {source}", path.display())]
+    #[error("the root folder `{}` cannot be used", path.display())]
     Root {
         /// The root as it was configured.
         path: PathBuf,

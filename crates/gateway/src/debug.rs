@@ -116,7 +116,14 @@ fn describe(tools: &[&Value], mode: Payload) -> String {
         .filter_map(|tool| tool.get("name")?.as_str())
         .collect();
     let count = tools.len();
-    let sample = || names.iter().take(SAMPLED_NAMES).copied().collect::<Vec<_>>().join(",");
+    let sample = || {
+        names
+            .iter()
+            .take(SAMPLED_NAMES)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(",")
+    };
     match mode {
         Payload::Off | Payload::Summary => format!("tools=count={count} sample={}", sample()),
         Payload::Tools => format!("tools=count={count} names={}", names.join(",")),
@@ -179,14 +186,32 @@ mod tests {
         type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
         let cases: [Case<'_>; 8] = [
             (&[], &[]),
-            (&[("CODECELL_DEBUG_CODE_MODE", "1")], &["codecell::debug::code_mode=debug"]),
-            (&[("OPENCLAW_DEBUG_CODE_MODE", "yes")], &["codecell::debug::code_mode=debug"]),
-            (&[("CODECELL_DEBUG_CODE_MODE", "0"), ("OPENCLAW_DEBUG_CODE_MODE", "1")], &[]),
+            (
+                &[("CODECELL_DEBUG_CODE_MODE", "1")],
+                &["codecell::debug::code_mode=debug"],
+            ),
+            (
+                &[("OPENCLAW_DEBUG_CODE_MODE", "yes")],
+                &["codecell::debug::code_mode=debug"],
+            ),
+            (
+                &[
+                    ("CODECELL_DEBUG_CODE_MODE", "0"),
+                    ("OPENCLAW_DEBUG_CODE_MODE", "1"),
+                ],
+                &[],
+            ),
             (&[("OPENCLAW_DEBUG_MODEL_TRANSPORT", "off")], &[]),
             (&[("CODECELL_DEBUG_MODEL_PAYLOAD", "everything")], &[]),
-            (&[("CODECELL_DEBUG_MODEL_PAYLOAD", "tools")], &["codecell::debug::payload=debug"]),
             (
-                &[("OPENCLAW_DEBUG_SSE", "peek"), ("CODECELL_DEBUG_MODEL_TRANSPORT", "1")],
+                &[("CODECELL_DEBUG_MODEL_PAYLOAD", "tools")],
+                &["codecell::debug::payload=debug"],
+            ),
+            (
+                &[
+                    ("OPENCLAW_DEBUG_SSE", "peek"),
+                    ("CODECELL_DEBUG_MODEL_TRANSPORT", "1"),
+                ],
                 &["codecell::debug::transport=debug", "codecell::debug::sse=debug"],
             ),
         ];
@@ -204,7 +229,10 @@ mod tests {
         let exec = json!({ "name": "exec", "description": "with sk-abcdefghijklmnopqrstuvwxyz0123456789" });
         let wait = json!({ "name": "wait" });
         let tools = [&exec, &wait];
-        assert_eq!(describe(&tools, Payload::Summary), "tools=count=2 sample=exec,wait");
+        assert_eq!(
+            describe(&tools, Payload::Summary),
+            "tools=count=2 sample=exec,wait"
+        );
         assert_eq!(describe(&tools, Payload::Tools), "tools=count=2 names=exec,wait");
         assert_eq!(
             describe(&tools, Payload::FullRedacted),

@@ -58,11 +58,13 @@ fn crate_of(path: &str) -> Option<&str> {
 /// `crate::test` in code spans; other paths in code have more segments or capitals.
 fn proofs(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let spans = line.split('`').skip(1).step_by(2);
-    spans.filter_map(|span| span.split_once("::")).filter(|(folder, test)| {
-        let folder_like = |c: char| c.is_ascii_lowercase() || c == '-';
-        let test_like = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        !test.is_empty() && folder.chars().all(folder_like) && test.chars().all(test_like)
-    })
+    spans
+        .filter_map(|span| span.split_once("::"))
+        .filter(|(folder, test)| {
+            let folder_like = |c: char| c.is_ascii_lowercase() || c == '-';
+            let test_like = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            !test.is_empty() && folder.chars().all(folder_like) && test.chars().all(test_like)
+        })
 }
 
 #[cfg(test)]
@@ -72,7 +74,10 @@ mod tests {
     #[test]
     fn a_test_that_is_named_and_missing_is_found() {
         let mut functions = Functions::default();
-        functions.read("crates/tools/tests/it/a.rs", "async fn one_holds() {}\n    fn two_holds() {}");
+        functions.read(
+            "crates/tools/tests/it/a.rs",
+            "async fn one_holds() {}\n    fn two_holds() {}",
+        );
         functions.read("crates/tools/README.md", "fn three_holds() {}");
         let document = "| a | `tools::one_holds`, `tools::two_holds` |\n| b | `tools::three_holds`, \
                         `codecell_tools::Scope`, `other::one_holds` |";

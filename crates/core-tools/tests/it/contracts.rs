@@ -115,17 +115,11 @@ fn what_cannot_be_used_is_refused_when_the_tools_are_made() {
     let missing = folder.path().join("missing");
     assert_eq!(
         refused(root(missing.clone())),
-        format!(
-            "the root folder `{}` cannot be used: No such file or directory (os error 2)",
-            missing.display()
-        )
+        format!("the root folder `{}` cannot be used", missing.display())
     );
     assert_eq!(
         refused(root(file.clone())),
-        format!(
-            "the root folder `{}` cannot be used: Not a directory (os error 20)",
-            file.display()
-        )
+        format!("the root folder `{}` cannot be used", file.display())
     );
     let exec = CoreToolsConfig {
         exec: Some(ExecConfig::default()),

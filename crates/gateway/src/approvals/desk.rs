@@ -32,7 +32,11 @@ impl Desk {
         let folder = folder::path();
         folder::create(&folder)?;
         let name = Uuid::new_v4().simple().to_string();
-        let socket = folder.join(format!("{}.{}", name.get(..12).unwrap_or(&name), folder::EXTENSION));
+        let socket = folder.join(format!(
+            "{}.{}",
+            name.get(..12).unwrap_or(&name),
+            folder::EXTENSION
+        ));
         let listener = UnixListener::bind(&socket)?;
         let closed = CancellationToken::new();
         tokio::spawn(serve(listener, approvals.clone(), closed.clone()));
@@ -73,7 +77,9 @@ async fn answer(mut stream: UnixStream, approvals: Approvals) -> io::Result<()> 
     }
     let mut line = String::new();
     let (read, mut write) = stream.split();
-    BufReader::new(read.take(MAX_LINE_BYTES)).read_line(&mut line).await?;
+    BufReader::new(read.take(MAX_LINE_BYTES))
+        .read_line(&mut line)
+        .await?;
     let response = match serde_json::from_str(&line) {
         Ok(Request::List) => Response::Pending(approvals.list()),
         Ok(Request::Decide { id, decision }) => match approvals.decide(&id, decision) {

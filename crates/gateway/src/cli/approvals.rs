@@ -19,8 +19,7 @@ pub(super) async fn run(args: ApprovalsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         None => {
             let waiting = list().await.context("cannot look for approvals")?;
-            let approvals: Vec<&PendingApproval> =
-                waiting.iter().map(|waiting| &waiting.approval).collect();
+            let approvals: Vec<&PendingApproval> = waiting.iter().map(|waiting| &waiting.approval).collect();
             if args.json {
                 print(&serde_json::to_string(&approvals)?)?;
             } else {
@@ -52,7 +51,11 @@ async fn settle(id: &str, decision: Decision) -> anyhow::Result<()> {
     let waiting = find(id).await?;
     let approval = &waiting.approval;
     if !approval.allowed_decisions.contains(&decision) {
-        let offered: Vec<&str> = approval.allowed_decisions.iter().map(|one| one.as_str()).collect();
+        let offered: Vec<&str> = approval
+            .allowed_decisions
+            .iter()
+            .map(|one| one.as_str())
+            .collect();
         anyhow::bail!(
             "`{}` can be answered with {}; nothing was decided",
             approval.id,
@@ -60,7 +63,11 @@ async fn settle(id: &str, decision: Decision) -> anyhow::Result<()> {
         );
     }
     decide(&waiting, decision).await?;
-    print(&format!("{}: {decision} ({})", approval.id, visible(&approval.tool)))?;
+    print(&format!(
+        "{}: {decision} ({})",
+        approval.id,
+        visible(&approval.tool)
+    ))?;
     Ok(())
 }
 
@@ -82,7 +89,9 @@ fn listing(approvals: &[&PendingApproval], paint: Paint) -> String {
             paint.dim(&one_line(&visible(approval.arguments.as_str()), WIDTH))
         ));
     }
-    out.push_str("\n`codecell approvals show ID`, then `allow ID` or `deny ID`; the beginning of an id will do.\n");
+    out.push_str(
+        "\n`codecell approvals show ID`, then `allow ID` or `deny ID`; the beginning of an id will do.\n",
+    );
     out
 }
 
@@ -112,7 +121,11 @@ fn page(approval: &PendingApproval, paint: Paint) -> String {
         .read::<Value>()
         .and_then(|value| serde_json::to_string_pretty(&value))
         .unwrap_or_else(|_| approval.arguments.to_string());
-    out.push_str(&format!("\n{}\n{}\n", paint.dim("arguments"), visible(&arguments)));
+    out.push_str(&format!(
+        "\n{}\n{}\n",
+        paint.dim("arguments"),
+        visible(&arguments)
+    ));
     if let Some(cell) = &approval.cell {
         out.push_str(&format!(
             "\n{}\n{}\n",
@@ -150,9 +163,7 @@ fn visible(text: &str) -> String {
 }
 
 fn now_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 

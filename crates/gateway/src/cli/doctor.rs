@@ -22,7 +22,9 @@ pub(super) async fn run(args: DoctorArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow
     let app = match setup.app(&args.config, Channel::Mcp, plugins) {
         Ok(app) => app,
         Err(error) if args.json => {
-            print(&serde_json::to_string(&report::NoStart::new(files, problems, &error))?)?;
+            print(&serde_json::to_string(&report::NoStart::new(
+                files, problems, &error,
+            ))?)?;
             return Ok(ExitCode::FAILURE);
         }
         Err(error) => {

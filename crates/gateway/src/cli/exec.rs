@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
-use codecell_plugins::Plugin;
 use codecell::{CellResult, ErrorCode, Observer, RunContext, Unobserved};
+use codecell_plugins::Plugin;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::args::{Cli, ExecArgs, Language};
 use super::output;
 use super::setup::{Setup, stop_signal};
+use crate::config::Switch;
 use crate::wiring::{App, Channel, Record, failed};
 
 /// Longest program that is read, in bytes; the engine's own limit is below it and says so better.
@@ -40,13 +41,38 @@ pub(super) async fn run(args: ExecArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow::
         Err(error) => return finish(&refused(format!("{error:#}"))),
     };
     let _desk = app.open_desk();
+    let caller = app.caller();
+    let record = match app.record(&caller) {
+        Ok(record) => record,
+        Err(error) => {
+            app.shutdown().await;
+            return finish(&refused(format!("{error:#}")));
+        }
+    };
     let result = if app.has_code_mode() {
-        let timeout = args.timeout.map(Duration::from_millis);
-        run_cell(&app, program, Resume::from_flag(args.wait), timeout, &stop).await
-    } else {
+        let mut settings = app.settings;
+        settings.timeout = args.timeout.map_or(settings.timeout, Duration::from_millis);
+        let observer: Arc<dyn Observer> = match &record {
+            Some(record) => Arc::<Record>::clone(record),
+            None => Arc::new(Unobserved),
+        };
+        let context = || RunContext {
+            caller: caller.clone(),
+            surface: Arc::clone(&app.view().surface),
+            settings: settings.clamped(),
+            cancel: stop.clone(),
+            observer: Arc::clone(&observer),
+        };
+        run_cell(&app, program, Resume::from_flag(args.wait), context, &stop).await
+    } else if app.agent().code_mode.enabled == Switch::Off {
         refused("code mode is switched off: `tools.codeMode` is false in the configuration".into())
+    } else {
+        refused("an empty `allow` list in the configuration asks for a run without tools, so there is no code mode".into())
     };
     app.shutdown().await;
+    if let Some(record) = record {
+        record.close().await;
+    }
     finish(&result)
 }
 
@@ -108,44 +134,16 @@ impl Resume {
     }
 }
 
-/// Ends the trajectory when the command does, however it does.
-struct Closing(Arc<Record>);
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        self.0.close();
-    }
-}
-
 async fn run_cell(
     app: &App,
     program: Program,
     resume: Resume,
-    timeout: Option<Duration>,
+    context: impl Fn() -> RunContext,
     stop: &CancellationToken,
 ) -> CellResult {
     // Loading the engine and connecting to the servers take their time together.
     stop.run_until_cancelled(async { tokio::join!(app.await_all_servers(), app.engine()) })
         .await;
-    let mut settings = app.settings;
-    settings.timeout = timeout.unwrap_or(settings.timeout);
-    let caller = app.caller();
-    let record = match app.record(&caller) {
-        Ok(record) => record,
-        Err(error) => return refused(format!("{error:#}")),
-    };
-    let observer: Arc<dyn Observer> = match &record {
-        Some(record) => Arc::<Record>::clone(record),
-        None => Arc::new(Unobserved),
-    };
-    let _ended = record.map(Closing);
-    let context = || RunContext {
-        caller: caller.clone(),
-        surface: Arc::clone(&app.view().surface),
-        settings: settings.clamped(),
-        cancel: stop.clone(),
-        observer: Arc::clone(&observer),
-    };
     let mut arguments = Map::new();
     arguments.insert("code".into(), program.source.into());
     if let Some(language) = program.language {

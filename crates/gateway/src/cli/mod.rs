@@ -34,10 +34,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// As [`main`], with plugins: the whole of a program of your own that has them linked in.
-pub fn main_with(
-    arguments: impl IntoIterator<Item = OsString>,
-    plugins: Vec<Arc<dyn Plugin>>,
-) -> ExitCode {
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>, plugins: Vec<Arc<dyn Plugin>>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

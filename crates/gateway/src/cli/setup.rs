@@ -108,7 +108,9 @@ fn load_plugins(linked: &[Arc<dyn Plugin>], config: &Config) -> PluginHost {
             continue;
         }
         if let Err(error) = host.load(Arc::clone(plugin), Origin::External) {
-            complain(&format!("codecell: warning: plugin `{id}` is not loaded: {error}"));
+            complain(&format!(
+                "codecell: warning: plugin `{id}` is not loaded: {error}"
+            ));
         }
     }
     for id in config.plugins.keys() {

@@ -87,10 +87,17 @@ fn text(view: &View, rows: &[Row], query: &str, paint: Paint) -> String {
     } else if !query.trim().is_empty() {
         out.push_str(&format!("\nNothing fits `{query}`.\n"));
     }
-    let unmatched = view.surface.catalog().search_report(query, 1, Reach::All).unmatched;
+    let unmatched = view
+        .surface
+        .catalog()
+        .search_report(query, 1, Reach::All)
+        .unmatched;
     if !query.trim().is_empty() && !unmatched.is_empty() {
         let words: Vec<String> = unmatched.iter().map(|word| format!("`{word}`")).collect();
-        out.push_str(&format!("{}\n\n", paint.dim(&format!("No tool has the words {}.", words.join(", ")))));
+        out.push_str(&format!(
+            "{}\n\n",
+            paint.dim(&format!("No tool has the words {}.", words.join(", ")))
+        ));
     }
     let width = rows
         .iter()

@@ -134,7 +134,13 @@ pub(super) fn read(
                     agents.entries.insert(id.clone(), agent);
                 }
             }
-            other => complain(Wrong::Fatal, &path, "an object of agents by id", other, block.report()),
+            other => complain(
+                Wrong::Fatal,
+                &path,
+                "an object of agents by id",
+                other,
+                block.report(),
+            ),
         }
     }
     if let Some((path, value)) = block.get("list") {
@@ -144,13 +150,7 @@ pub(super) fn read(
 }
 
 /// The older spelling: an array of agents that say their own `id`.
-fn list(
-    value: &Value,
-    path: &str,
-    global: &CodeModeSettings,
-    agents: &mut Agents,
-    report: &mut Report<'_>,
-) {
+fn list(value: &Value, path: &str, global: &CodeModeSettings, agents: &mut Agents, report: &mut Report<'_>) {
     let Value::Array(items) = value else {
         return complain(Wrong::Fatal, path, "an array of agents", value, report);
     };
@@ -216,13 +216,7 @@ fn common(block: &mut Block<'_, '_, '_>, found: &mut Partial) {
     }
 }
 
-fn tools(
-    value: &Value,
-    path: &str,
-    global: &CodeModeSettings,
-    found: &mut Partial,
-    report: &mut Report<'_>,
-) {
+fn tools(value: &Value, path: &str, global: &CodeModeSettings, found: &mut Partial, report: &mut Report<'_>) {
     let Some(mut block) = Block::open(value, path, Wrong::Fatal, report) else {
         return;
     };

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use codecell::{
-    BoxFuture, CallEnd, ExecutionPath, Json, McpRequest, NestedCall, Observer, RunContext, Surface, ToolCall, ToolError,
-    ToolExecutor, ToolResult,
+    BoxFuture, CallEnd, ExecutionPath, Json, McpRequest, NestedCall, Observer, RunContext, Surface, ToolCall,
+    ToolError, ToolExecutor, ToolResult,
 };
 use codecell_plugins::PluginHost;
 use serde_json::json;

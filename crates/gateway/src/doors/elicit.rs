@@ -41,20 +41,28 @@ pub(super) async fn ask_the_host(
     let _route: RouteGuard = approvals.add_route();
     let mut news = approvals.subscribe();
     let mut asked: HashMap<String, CancellationToken> = HashMap::new();
+    let put = |asked: &mut HashMap<String, CancellationToken>, approval: PendingApproval| {
+        if approval.session != session || asked.contains_key(&approval.id) {
+            return;
+        }
+        let settled = gone.child_token();
+        asked.insert(approval.id.clone(), settled.clone());
+        tokio::spawn(ask(peer.clone(), approvals.clone(), approval, settled));
+    };
+    // A call can come right after the handshake, before anybody listens for news.
+    for approval in approvals.list() {
+        put(&mut asked, approval);
+    }
     while let Some(heard) = gone.run_until_cancelled(news.recv()).await {
         match heard {
-            Ok(ApprovalNews::Opened { approval }) if approval.session == session => {
-                let settled = gone.child_token();
-                asked.insert(approval.id.clone(), settled.clone());
-                tokio::spawn(ask(peer.clone(), approvals.clone(), *approval, settled));
-            }
+            Ok(ApprovalNews::Opened { approval }) => put(&mut asked, *approval),
             Ok(ApprovalNews::Closed { id, .. }) => {
                 if let Some(settled) = asked.remove(&id) {
                     settled.cancel();
                 }
             }
             // Questions that were missed can still be answered with `codecell approvals`.
-            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => break,
         }
     }
@@ -175,8 +183,16 @@ mod tests {
     fn only_a_clear_yes_allows_and_a_closed_window_decides_nothing() {
         use ElicitationAction::{Accept, Cancel, Decline};
         let cases = [
-            (Accept, Some(json!({ "decision": "allow-once" })), Some(Decision::AllowOnce)),
-            (Accept, Some(json!({ "decision": "allow-always" })), Some(Decision::AllowAlways)),
+            (
+                Accept,
+                Some(json!({ "decision": "allow-once" })),
+                Some(Decision::AllowOnce),
+            ),
+            (
+                Accept,
+                Some(json!({ "decision": "allow-always" })),
+                Some(Decision::AllowAlways),
+            ),
             (Accept, Some(json!({ "decision": "deny" })), Some(Decision::Deny)),
             (Accept, Some(json!({ "decision": "yes" })), Some(Decision::Deny)),
             (Accept, Some(json!({ "decision": true })), Some(Decision::Deny)),
@@ -186,7 +202,11 @@ mod tests {
             (Cancel, Some(json!({ "decision": "allow-once" })), None),
         ];
         for (action, content, expected) in cases {
-            assert_eq!(decision(action.clone(), content.as_ref()), expected, "{action:?} {content:?}");
+            assert_eq!(
+                decision(action.clone(), content.as_ref()),
+                expected,
+                "{action:?} {content:?}"
+            );
         }
     }
 }

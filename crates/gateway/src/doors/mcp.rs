@@ -89,7 +89,7 @@ where
     abort.cancel();
     app.end_session(&session);
     if let Some(record) = record {
-        record.close();
+        record.close().await;
     }
     ended
 }
@@ -306,7 +306,11 @@ impl ListChanges {
         while self.generation.changed().await.is_ok() {
             let now = self.app.view();
             let same = now.visible.len() == self.known.len()
-                && now.visible.iter().zip(&self.known).all(|(now, known)| now.looks_like(known));
+                && now
+                    .visible
+                    .iter()
+                    .zip(&self.known)
+                    .all(|(now, known)| now.looks_like(known));
             if !same {
                 self.known = now.visible.clone();
                 return true;

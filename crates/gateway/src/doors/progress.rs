@@ -143,13 +143,17 @@ pub(super) async fn narrate<T>(
         let mut heartbeat = interval_at(begun + HEARTBEAT, HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut count = 0.0;
+        // What was said before the end is still told; what a suspended cell says after it is for the next request.
+        let mut left = None;
         loop {
             let message = tokio::select! {
                 biased;
-                () = done.cancelled() => break,
+                () = done.cancelled(), if left.is_none() => { left = Some(messages.len()); continue }
+                () = std::future::ready(()), if left == Some(0) => break,
                 Some(message) = messages.recv() => { heartbeat.reset(); message }
                 _ = heartbeat.tick() => format!("running for {} s ({})", begun.elapsed().as_secs(), progress.summary()),
             };
+            left = left.map(|left| left.saturating_sub(1));
             count += 1.0;
             let notification =
                 ProgressNotificationParam::new(listener.token.clone(), count).with_message(message);

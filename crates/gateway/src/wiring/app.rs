@@ -5,8 +5,8 @@ use std::time::Duration;
 use anyhow::Context;
 use codecell::tools::{Approvals, CallContext, Policy, Progress, Toolbox, Verdict};
 use codecell::{
-    Caller, CellResult, Codecell, EngineOptions, ErrorCode, ExecutionPath, Exposure, Json, Languages, Owner, RunContext,
-    Settings, Surface, Telemetry, Tool, ToolExecutor, ToolResult, ToolSpec,
+    Caller, CellResult, Codecell, EngineOptions, ErrorCode, ExecutionPath, Exposure, Json, Languages, Owner,
+    RunContext, Settings, Surface, Telemetry, Tool, ToolExecutor, ToolResult, ToolSpec,
 };
 use codecell_plugins::PluginHost;
 use serde_json::{Map, Value};
@@ -210,7 +210,9 @@ impl App {
     fn is_reachable(&self, server: &str, kept: &[ToolSpec], snapshot: &Snapshot) -> bool {
         let owner = Owner::Mcp(server.to_owned());
         let reading = ToolSpec::new(owner.clone(), "resources/read", "", Value::Null);
-        let unknown = snapshot.server(server).is_none_or(|server| server.tools.is_empty());
+        let unknown = snapshot
+            .server(server)
+            .is_none_or(|server| server.tools.is_empty());
         match self.policy.decide(&reading) {
             Verdict::Allowed => true,
             Verdict::Removed(removed) => {
@@ -391,7 +393,9 @@ fn mcp_shape(result: &ToolResult) -> String {
     {
         fields.insert("structuredContent".into(), value);
     }
-    fields.entry("content").or_insert_with(|| Value::Array(Vec::new()));
+    fields
+        .entry("content")
+        .or_insert_with(|| Value::Array(Vec::new()));
     if result.is_error {
         fields.insert("isError".into(), true.into());
     }

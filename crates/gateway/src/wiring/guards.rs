@@ -1,11 +1,10 @@
 //! From the configuration to the tools of this process and everything a call meets on its way to a tool.
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 use codecell::ExecutionPath;
 use codecell::tools::{
-    Approvals, AskRule, LoopGuard, LoopLimits, Policy, Restrictions, Severity, Step, Toolbox, ToolExecutor,
+    Approvals, AskRule, LoopGuard, LoopLimits, Policy, Restrictions, Severity, Step, ToolExecutor, Toolbox,
     TracingAudit,
 };
 use codecell_core_tools::{CoreToolsConfig, ExecConfig, RootConfig, WebFetchConfig, core_tools};
@@ -110,7 +109,7 @@ fn core_config(tools: &ToolSettings) -> CoreToolsConfig {
     CoreToolsConfig {
         exec: tools.exec.as_ref().map(|exec| ExecConfig {
             default_limit: exec.timeout.unwrap_or(defaults.default_limit),
-            max_limit: exec.timeout.unwrap_or(Duration::ZERO).max(defaults.max_limit),
+            max_limit: exec.timeout.unwrap_or(defaults.max_limit),
             env: exec.env.clone(),
             ..defaults
         }),

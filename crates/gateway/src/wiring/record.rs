@@ -3,6 +3,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use codecell::tools::{ApprovalNews, Approvals, PendingApproval};
@@ -11,12 +12,20 @@ use codecell_trajectory::{
     ApprovalRequested, ApprovalResolved, Happening, JsonLines, Outcome, Recorder, Redactor, ToolCall,
 };
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 
 /// The trajectory of one session, written as it happens.
 pub(crate) struct Record {
     recorder: Recorder,
+    /// Calls and questions whose end has not been written.
+    open: AtomicUsize,
+    /// Told when there are none.
+    settled: Notify,
 }
+
+/// How long the end of a session waits for the ends of its calls.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl Record {
     /// Appends to `file`, which only this user can read: programs and arguments are in it, though redacted.
@@ -28,12 +37,23 @@ impl Record {
         let mut options = OpenOptions::new();
         options.create(true).append(true);
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let lines = JsonLines::new(options.open(file)?);
+        let file = options.open(file)?;
+        if file.metadata()?.is_file() {
+            // It may have been there before, and readable by others.
+            file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+        }
+        let lines = JsonLines::new(file);
         let record = Arc::new(Self {
             recorder: Recorder::new(session, lines).with_redactor(redactor()),
+            open: AtomicUsize::new(0),
+            settled: Notify::new(),
         });
         record.recorder.record(None, Happening::SessionStarted);
-        tokio::spawn(questions(Arc::downgrade(&record), approvals.clone(), session.to_owned()));
+        tokio::spawn(questions(
+            Arc::downgrade(&record),
+            approvals.clone(),
+            session.to_owned(),
+        ));
         Ok(record)
     }
 
@@ -50,11 +70,32 @@ impl Record {
             Ok(result) => (Outcome::Ok, serde_json::from_str(result).unwrap_or_default()),
             Err(message) => (Outcome::Error(None), json!({ "message": message })),
         };
-        self.recorder.record(None, call.result(outcome, value, millis(took)));
+        self.recorder
+            .record(None, call.result(outcome, value, millis(took)));
     }
 
-    /// Ends the trajectory.
-    pub(crate) fn close(&self) {
+    fn opened(&self) {
+        self.open.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn closed(&self) {
+        if self.open.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.settled.notify_waiters();
+        }
+    }
+
+    /// Ends the trajectory, after the ends of the calls that were cancelled just now.
+    pub(crate) async fn close(&self) {
+        let all_told = async {
+            loop {
+                let settled = self.settled.notified();
+                if self.open.load(Ordering::SeqCst) == 0 {
+                    return;
+                }
+                settled.await;
+            }
+        };
+        let _late = tokio::time::timeout(LAST_WORDS, all_told).await;
         self.recorder.record(None, Happening::SessionEnded);
         if let Some(error) = self.recorder.take_error() {
             tracing::warn!(%error, "the trajectory is incomplete");
@@ -78,6 +119,7 @@ impl Observer for Record {
     }
 
     fn call_started(&self, call: &NestedCall) {
+        self.opened();
         self.recorder.record(None, nested_call(call));
     }
 
@@ -91,6 +133,7 @@ impl Observer for Record {
         };
         let answer = nested_call(call).result(outcome, value, millis(end.took));
         self.recorder.record(None, answer);
+        self.closed();
     }
 }
 
@@ -106,7 +149,10 @@ fn leg_call(leg: &CellLeg<'_>) -> ToolCall {
 }
 
 fn nested_call(call: &NestedCall) -> ToolCall {
-    let arguments = call.arguments.as_ref().map_or(Value::Null, |json| json.read().unwrap_or_default());
+    let arguments = call
+        .arguments
+        .as_ref()
+        .map_or(Value::Null, |json| json.read().unwrap_or_default());
     let catalog_id = call.id.as_ref().map(ToString::to_string);
     ToolCall {
         catalog_id: catalog_id.clone(),
@@ -135,6 +181,7 @@ async fn questions(record: std::sync::Weak<Record>, approvals: Approvals, sessio
         };
         match heard {
             ApprovalNews::Opened { approval } if approval.session == session => {
+                record.opened();
                 record.recorder.record(
                     None,
                     ApprovalRequested {
@@ -160,6 +207,7 @@ async fn questions(record: std::sync::Weak<Record>, approvals: Approvals, sessio
                         resolved_by: None,
                     },
                 );
+                record.closed();
             }
             ApprovalNews::Opened { .. } => {}
         }

@@ -315,7 +315,9 @@ impl ExecutionPath {
     ) -> Result<Json, CallError> {
         let tool = request_as_tool(server, method);
         let trail = Trail::start(self.audit.as_ref(), tool.id().as_str(), &context);
-        let outcome = self.carry_request(&tool, server, method, params, context, &trail).await;
+        let outcome = self
+            .carry_request(&tool, server, method, params, context, &trail)
+            .await;
         trail.finish(outcome.as_ref().map(|_| false));
         outcome
     }

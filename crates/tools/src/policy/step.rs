@@ -46,6 +46,8 @@ pub struct Step {
     also_allow: Grants,
     deny: Restrictions,
     sandbox: bool,
+    /// The allow list is nobody's: it is the one the scope has without any.
+    default_allow: bool,
 }
 
 /// How a step sees a tool.
@@ -83,6 +85,7 @@ impl Step {
             deny: Restrictions::parse(deny).map_err(at("deny"))?,
             config_key,
             sandbox: false,
+            default_allow: false,
         })
     }
 
@@ -105,6 +108,7 @@ impl Step {
         };
         let mut step = Self::new("sandbox", "tools.sandbox.tools", &lists)?;
         step.sandbox = true;
+        step.default_allow = step.allow.is_none();
         step.allow = match step.allow {
             Some(allow) if allow.is_empty() => None,
             Some(allow) => Some(allow),
@@ -142,9 +146,9 @@ impl Step {
         self.allow.as_ref().is_some_and(Grants::is_empty)
     }
 
-    /// Whether the step has an allow list with entries.
+    /// Whether somebody wrote an allow list with entries for the step.
     pub(super) fn allows_some(&self) -> bool {
-        self.allow.as_ref().is_some_and(|allow| !allow.is_empty())
+        !self.default_allow && self.allow.as_ref().is_some_and(|allow| !allow.is_empty())
     }
 
     pub(super) fn say(&self, tool: &Spelled<'_>) -> Say<'_> {

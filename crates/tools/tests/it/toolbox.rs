@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use codecell_catalog::{Owner, Tool as CatalogTool, ToolId};
 use codecell_tools::{
-    BoxFuture, ClientTools, ExecutionPath, Json, McpRequest, Policy, Step, Tool, ToolCall, ToolDefinition, ToolError,
-    ToolExecutor, ToolResult, Toolbox, ToolboxError,
+    BoxFuture, ClientTools, ExecutionPath, Json, McpRequest, Policy, Step, Tool, ToolCall, ToolDefinition,
+    ToolError, ToolExecutor, ToolResult, Toolbox, ToolboxError,
 };
 use serde_json::json;
 
@@ -137,7 +137,9 @@ async fn mcp_goes_to_whoever_carries_it_or_is_told_that_nobody_does() {
 
     let alone = ExecutionPath::bare(Arc::new(Toolbox::builder().build().unwrap()));
     let told = "there is no MCP server `github` here";
-    let nowhere = alone.mcp_request("github", "resources/list", None, context()).await;
+    let nowhere = alone
+        .mcp_request("github", "resources/list", None, context())
+        .await;
     assert_eq!(nowhere.unwrap_err().to_string(), told);
     let issue = Arc::new(CatalogTool::alone(tool(Owner::Mcp("github".into()), "issue")));
     assert_eq!(
@@ -158,7 +160,9 @@ async fn a_server_whose_tools_are_denied_cannot_be_read_either() {
     ] {
         let step = Step::new("global", "tools", &serde_json::from_value(lists.clone()).unwrap()).unwrap();
         let path = ExecutionPath::bare(Arc::new(full())).with_policy(Policy::new(vec![step]));
-        let read = path.mcp_request("github", "resources/read", None, context()).await;
+        let read = path
+            .mcp_request("github", "resources/read", None, context())
+            .await;
         assert_eq!(read.is_ok(), passes, "{lists}");
         if let Err(error) = read {
             assert_eq!(error.code(), "blocked", "{lists}");

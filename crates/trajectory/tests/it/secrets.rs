@@ -214,7 +214,7 @@ fn folders_are_written_by_their_names() {
         ("file:///home/ann/shop/a.rs:3", "file://$WORKSPACE_DIR/a.rs:3"),
         (
             "/home/ann/shopper /home/anna /home/ann.bak",
-            "$HOME/worker /home/anna /home/ann.bak",
+            "$HOME/shopper /home/anna /home/ann.bak",
         ),
         ("/srv/home/ann/x", "/srv/home/ann/x"),
         ("in /home/ann.", "in $HOME."),

@@ -119,7 +119,7 @@ fn a_plugin_that_is_switched_off_leaves_nothing() {
             "let called; try { called = await tools.callValue('openclaw:shipping:shipping_list', {}) } catch { called = 'refused' } \
              return [typeof Shipping, Object.keys(namespaces), ALL_TOOLS.length, called]",
         ),
-        json!(["undefined", [], 0, "refused"])
+        json!(["undefined", ["MCP"], 0, "refused"])
     );
     assert!(!place.description().to_lowercase().contains("shipping"));
     assert_eq!(place.tools(), Vec::<String>::new());

@@ -27,7 +27,11 @@ pub(super) fn advice(app: &App) -> Vec<(String, String)> {
     for unknown in app.policy().unknown_entries(&all) {
         found.push((format!("tools ({})", unknown.label), unknown.to_string()));
     }
-    let kept: Vec<ToolSpec> = all.iter().filter(|tool| passes(app.policy(), tool)).cloned().collect();
+    let kept: Vec<ToolSpec> = all
+        .iter()
+        .filter(|tool| passes(app.policy(), tool))
+        .cloned()
+        .collect();
     if let Some(emptied) = app.policy().emptied(&kept) {
         found.push((emptied.lists.join(", "), emptied.to_string()));
     }

@@ -173,7 +173,10 @@ impl Report {
 fn removed(tools: &[RemovedTool]) -> Vec<RemovedReport> {
     let mut by_key: Vec<RemovedReport> = Vec::new();
     for tool in tools {
-        match by_key.iter_mut().find(|report| report.config_key == tool.config_key) {
+        match by_key
+            .iter_mut()
+            .find(|report| report.config_key == tool.config_key)
+        {
             Some(report) => report.tools.push(tool.id.clone()),
             None => by_key.push(RemovedReport {
                 config_key: tool.config_key.clone(),
