@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use codecell_bridge::{Cell, Fault, Leg, Parking, Replay, Stop, Wake, Wall, WallLimits};
 use codecell_guest_runtime::{
-    Engine, EngineError, EngineOptions, RestoreError, StartError, SuspendError, Vm, VmLimits,
+    Engine, EngineError, EngineOptions, RestoreError, StartError, SuspendError, Vm,
 };
 use codecell_model_surface::Languages;
 use codecell_snapshot_store::{Lease, Parked, Scope, SnapshotStore, StoreLimits};
@@ -15,12 +15,12 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::missing;
 use crate::nested::CellHost;
 use crate::observer::{CellLeg, Observer};
-use crate::report::{Failure, MAX_PENDING_SHOWN, pending, warnings};
+use crate::report::{Failure, warnings};
 use crate::request::{ExecRequest, run_id};
-use crate::result::{CellResult, ErrorCode, Sources, Telemetry, WaitReason};
+use crate::result::{CellResult, ErrorCode, WaitReason};
+use crate::run::{Run, refused};
 use crate::settings::Settings;
 use crate::surface::Surface;
 
@@ -67,17 +67,6 @@ pub struct RunContext {
 struct Suspended {
     run: Run,
     wall: Wall,
-}
-
-/// What stays the same for a run from its first leg to its last.
-#[derive(Clone)]
-struct Run {
-    scope: Scope,
-    surface: Arc<Surface>,
-    settings: Settings,
-    host: Arc<CellHost>,
-    map: Arc<PositionMap>,
-    replay: Replay,
 }
 
 impl Codecell {
@@ -457,101 +446,6 @@ impl Drop for Active {
     }
 }
 
-impl Run {
-    fn vm_limits(&self) -> VmLimits {
-        VmLimits {
-            memory_bytes: self.settings.memory_limit_bytes,
-        }
-    }
-
-    fn not_started(&self, error: &StartError) -> Failure {
-        match error {
-            StartError::Stopped(Fault::Cancelled) => Failure::aborted(),
-            StartError::Stopped(Fault::Deadline) => Failure::new(
-                ErrorCode::Timeout,
-                "code mode timeout exceeded: every VM of this process is in use. Try again later.",
-            ),
-            error => Failure::new(ErrorCode::RuntimeUnavailable, error.to_string()),
-        }
-    }
-
-    fn telemetry(&self, calls: usize) -> Telemetry {
-        Telemetry {
-            search_count: self.host.search_count(),
-            describe_count: self.host.describe_count(),
-            call_count: calls,
-            ..telemetry(&self.surface)
-        }
-    }
-
-    /// A failure before there was anything to run.
-    fn refused(&self, failure: Failure) -> CellResult {
-        CellResult::Failed {
-            error: failure.error,
-            code: failure.code,
-            output: Vec::new(),
-            telemetry: self.telemetry(0),
-            replay_safe: self.replay == Replay::SafeOnly,
-        }
-    }
-
-    fn failed(&self, wall: &Wall, failure: Failure) -> CellResult {
-        let error = wall.fit_error(failure.error);
-        CellResult::Failed {
-            error,
-            code: failure.code,
-            output: wall.take_output().entries,
-            telemetry: self.telemetry(wall.calls_made()),
-            replay_safe: self.replay == Replay::SafeOnly,
-        }
-    }
-
-    fn waiting(&self, wall: &Wall, id: &str, reason: WaitReason) -> CellResult {
-        let outstanding = wall.outstanding();
-        CellResult::Waiting {
-            run_id: id.to_owned(),
-            reason,
-            pending_tool_calls: pending(&outstanding),
-            pending_omitted: outstanding.len().saturating_sub(MAX_PENDING_SHOWN),
-            output: wall.take_output().entries,
-            telemetry: self.telemetry(wall.calls_made()),
-            replay_safe: self.replay == Replay::SafeOnly,
-        }
-    }
-
-    fn failure(&self, leg: Leg) -> Failure {
-        match leg {
-            Leg::Failed(error) => {
-                let mut failure = Failure::thrown(&error, &self.map);
-                if let Some(hint) = missing::hint(&error, &self.map, self.host.source(), &self.surface) {
-                    failure.error.push('\n');
-                    failure.error.push_str(&hint);
-                }
-                failure
-            }
-            Leg::Stuck => Failure::new(
-                ErrorCode::InternalError,
-                "code mode promise is pending without host work: nothing can wake this program. Await a tool call, a \
-                 timer or yield_control, or return.",
-            ),
-            Leg::OutputLimit => Failure::new(
-                ErrorCode::OutputLimitExceeded,
-                format!(
-                    "code mode output limit exceeded ({} bytes for value, output and error together). Return and \
-                     print less: filter or summarise the data in the program.",
-                    self.settings.max_output_bytes
-                ),
-            ),
-            Leg::Refused(refusal) => Failure::invalid(refusal),
-            Leg::Faulted(fault) => Failure::fault(&fault, self.settings.timeout.as_millis()),
-            Leg::Completed { .. } | Leg::Parked(_) => Failure::new(
-                ErrorCode::InternalError,
-                "the run ended in a state it cannot end in",
-            ),
-        }
-    }
-}
-
 fn scope(caller: &Caller) -> Scope {
     Scope {
         agent: caller.agent.clone(),
@@ -596,31 +490,6 @@ async fn observed(
     let result = work.await;
     observer.leg_finished(leg, start.elapsed(), &result);
     result
-}
-
-/// A refusal before there was a run.
-fn refused(surface: &Surface, failure: Failure) -> CellResult {
-    CellResult::Failed {
-        error: failure.error,
-        code: failure.code,
-        output: Vec::new(),
-        telemetry: telemetry(surface),
-        replay_safe: false,
-    }
-}
-
-fn telemetry(surface: &Surface) -> Telemetry {
-    let sources = surface.catalog().sources();
-    Telemetry {
-        catalog_size: surface.catalog().len(),
-        sources: Sources {
-            openclaw: sources.openclaw,
-            mcp: sources.mcp,
-            client: sources.client,
-        },
-        visible_tools: surface.visible_tools().to_vec(),
-        ..Telemetry::default()
-    }
 }
 
 /// Checks a program and brings it into the form the guest runs.

@@ -49,6 +49,7 @@ mod query;
 mod report;
 mod request;
 mod result;
+mod run;
 mod settings;
 mod surface;
 
