@@ -4,35 +4,10 @@ use std::collections::HashSet;
 
 use codecell_catalog::schema::is_reserved_word;
 
+use crate::plugin::is_reserved;
+
 /// Longest identifier; longer ones are told apart by number.
 const MAX_CHARS: usize = 128;
-
-/// Globals of a cell, which a namespace member does not repeat: a program that destructures one would hide them.
-const GLOBALS: &[&str] = &[
-    "ALL_TOOLS",
-    "API",
-    "Array",
-    "Boolean",
-    "Date",
-    "Error",
-    "JSON",
-    "MCP",
-    "Map",
-    "Math",
-    "Number",
-    "Object",
-    "Promise",
-    "Set",
-    "String",
-    "agents",
-    "console",
-    "json",
-    "log",
-    "namespaces",
-    "phase",
-    "text",
-    "tools",
-];
 
 /// Members that the language itself calls or every object inherits: a tool under such a name would run when a
 /// program awaits, prints or compares its server.
@@ -69,7 +44,9 @@ pub(crate) const TOOLS: Scope = Scope {
 impl Scope {
     fn reserves(&self, name: &str) -> bool {
         self.taken.contains(&name)
-            || GLOBALS.contains(&name)
+            // A program that destructures a namespace would hide what it has under such a name.
+            || is_reserved(name)
+            || name == "console"
             || INHERITED.contains(&name)
             || is_reserved_word(name)
     }

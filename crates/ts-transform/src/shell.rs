@@ -159,7 +159,9 @@ impl<'a> Head<'a> {
     }
 
     fn alone(&self) -> bool {
-        self.rest.trim().is_empty()
+        // Comments make no program of a command.
+        let rest = without_comments(self.rest);
+        rest.strip_prefix(';').map_or(rest, without_comments).is_empty()
     }
 
     /// An option or a path follows, as it would behind a command. `- 1` is a subtraction.

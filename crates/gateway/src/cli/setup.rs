@@ -3,6 +3,7 @@ use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context;
 use codecell_plugins::{Origin, Plugin, PluginHost};
 
 use super::args::ConfigArgs;
@@ -62,7 +63,7 @@ impl Setup {
         let agent = config
             .agents
             .agent(&args.agent, &config.code_mode, &config.tools.sandbox)?;
-        let plugins = Arc::new(load_plugins(linked, &config));
+        let plugins = Arc::new(load_plugins(linked, &config)?);
         let setting = Setting {
             agent,
             channel,
@@ -98,20 +99,20 @@ fn trajectory(args: &ConfigArgs) -> Option<PathBuf> {
     args.trajectory.clone().or_else(|| ours.map(PathBuf::from))
 }
 
-/// Loads the linked plugins that the configuration does not switch off. One that fails leaves nothing behind and
-/// stops nothing else.
-fn load_plugins(linked: &[Arc<dyn Plugin>], config: &Config) -> PluginHost {
+/// Loads the linked plugins that the configuration does not switch off. One that fails stops the start: its hooks may
+/// have been there to forbid something.
+fn load_plugins(linked: &[Arc<dyn Plugin>], config: &Config) -> anyhow::Result<PluginHost> {
     let host = PluginHost::new();
     for plugin in linked {
         let id = plugin.id();
         if config.plugins.get(id).is_some_and(|entry| !entry.enabled) {
             continue;
         }
-        if let Err(error) = host.load(Arc::clone(plugin), Origin::External) {
-            complain(&format!(
-                "codecell: warning: plugin `{id}` is not loaded: {error}"
-            ));
-        }
+        host.load(Arc::clone(plugin), Origin::External).with_context(|| {
+            format!(
+                "plugin `{id}` cannot be loaded; correct it, or switch it off with `plugins.entries.{id}.enabled: false`"
+            )
+        })?;
     }
     for id in config.plugins.keys() {
         if linked.iter().all(|plugin| plugin.id() != id) {
@@ -120,7 +121,7 @@ fn load_plugins(linked: &[Arc<dyn Plugin>], config: &Config) -> PluginHost {
             ));
         }
     }
-    host
+    Ok(host)
 }
 
 /// Named files exclude the default places: what a command does should not depend on the folder it runs in unless

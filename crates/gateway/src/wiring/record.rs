@@ -153,9 +153,8 @@ fn nested_call(call: &NestedCall) -> ToolCall {
         .arguments
         .as_ref()
         .map_or(Value::Null, |json| json.read().unwrap_or_default());
-    let catalog_id = call.id.as_ref().map(ToString::to_string);
     ToolCall {
-        catalog_id: catalog_id.clone(),
+        catalog_id: call.id.as_ref().map(ToString::to_string),
         parent_tool_call_id: Some(call.cell.clone()),
         ..ToolCall::direct(call_id(&call.cell, call.number), &call.tool, arguments)
     }

@@ -9,6 +9,7 @@ mod tool;
 mod visible;
 mod write;
 
+pub(crate) use self::globals::is_reserved;
 pub use self::{
     open::{NamespaceError, OpenNamespaces},
     registration::{
