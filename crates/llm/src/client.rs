@@ -8,7 +8,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Decoder, Delivery, Error, Partial, Provider, Reply, ReplyStream, Request,
+    Api, Decoder, Delivery, Error, Partial, Provider, Reply, ReplyStream, Request,
     debug::{self, TRANSPORT, head},
     decode::decode,
     encode, retry,
@@ -66,6 +66,12 @@ impl Client {
             provider,
             headers,
         })
+    }
+
+    /// The wire format it speaks.
+    #[must_use]
+    pub fn api(&self) -> Api {
+        self.provider.api
     }
 
     /// Asks, and gives the answer as it arrives. Returns when the first event has arrived.

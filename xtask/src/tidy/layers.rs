@@ -56,6 +56,19 @@ const LAYERS: &[Layer] = &[
         may_use: &[],
     },
     Layer {
+        name: "codecell-llm",
+        may_use: &["codecell-trajectory"],
+    },
+    Layer {
+        name: "codecell-sessions",
+        may_use: &["codecell-trajectory"],
+    },
+    // Takes the tools as a trait: it must know neither catalog nor cell.
+    Layer {
+        name: "codecell-agent",
+        may_use: &["codecell-llm"],
+    },
+    Layer {
         name: "codecell-guest-runtime",
         may_use: &["codecell-bridge"],
     },
@@ -77,8 +90,11 @@ const LAYERS: &[Layer] = &[
         name: "codecell-gateway",
         may_use: &[
             "codecell",
+            "codecell-agent",
             "codecell-core-tools",
+            "codecell-llm",
             "codecell-plugins",
+            "codecell-sessions",
             "codecell-trajectory",
         ],
     },
@@ -114,7 +130,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         dependency: "reqwest",
-        only_in: &["codecell-core-tools", "codecell-gateway"],
+        only_in: &["codecell-core-tools", "codecell-gateway", "codecell-llm"],
         tests_anywhere: false,
     },
     Reserved {
@@ -269,6 +285,12 @@ mod tests {
                 "codecell-guest-runtime",
                 Some("dev"),
                 "must not depend on `codecell-guest-runtime`",
+            ),
+            (
+                "codecell-agent",
+                "codecell-bridge",
+                None,
+                "must not depend on `codecell-bridge`",
             ),
             (
                 "codecell",
