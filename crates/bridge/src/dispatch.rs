@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -230,6 +230,16 @@ impl Dispatcher {
         self.outstanding.is_empty()
     }
 
+    /// Whether nothing but calls `outside` can wake the guest. Queued calls cannot while those fill every slot.
+    ///
+    /// Holds for a guest that has neither yielded nor held calls: it is handed back anyway.
+    pub(crate) fn waits_only_for(&self, outside: &BTreeSet<CallId>) -> bool {
+        // A call that was started counts although its task may not have got as far as its slot.
+        let running = self.outstanding.len().min(self.max_running);
+        let there = outside.iter().filter(|id| self.outstanding.contains_key(id));
+        self.timers == 0 && running > 0 && there.count() == running
+    }
+
     /// Calls taken from the guest since the run began, timers and yields not counted.
     pub(crate) fn total(&self) -> usize {
         self.total
@@ -314,9 +324,57 @@ fn timer_delay(ms: f64) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
-    use super::{MAX_TIMER, timer_delay};
+    use tokio_util::sync::CancellationToken;
+
+    use super::{Dispatcher, MAX_TIMER, Mode, timer_delay};
+    use crate::{BoxFuture, Call, CallId, Outcome, Request, Thrown, ToolHost};
+
+    struct NeverAnswers;
+
+    impl ToolHost for NeverAnswers {
+        fn query(&self, question: &str) -> Result<String, Thrown> {
+            Ok(question.to_owned())
+        }
+
+        fn check_replay(&self, _: &[&Request]) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn call(self: Arc<Self>, _: Call, _: CancellationToken) -> BoxFuture<Outcome> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_counts_as_running_before_its_task_has_taken_a_slot() {
+        let (mut dispatcher, _settled) = Dispatcher::new(Arc::new(NeverAnswers), 2, Mode::Eager);
+        let call = |id| Call {
+            id: CallId(id),
+            request: Request::CallValue {
+                target: "any".into(),
+                args: None,
+            },
+            line: None,
+            column: None,
+        };
+        let first = [CallId(1)].into();
+        assert!(!dispatcher.waits_only_for(&first), "there are no calls");
+        dispatcher.accept(call(1)).unwrap();
+        tokio::task::yield_now().await;
+        assert!(dispatcher.waits_only_for(&first));
+        dispatcher.accept(call(2)).unwrap();
+        assert!(!dispatcher.waits_only_for(&first));
+        dispatcher.withdraw(CallId(2));
+        assert!(dispatcher.waits_only_for(&first));
+        let others = [CallId(1), CallId(2)].into();
+        assert!(
+            dispatcher.waits_only_for(&others),
+            "a call that was withdrawn does not count"
+        );
+    }
 
     #[test]
     fn odd_delays_are_zero_or_bounded() {

@@ -2,7 +2,8 @@
 //!
 //! This crate knows no engine and no tool: it has the messages, the budgets and the loop that carries answers
 //! back to a waiting guest. Whoever runs guests implements [`Guest`]; whoever runs tools implements [`ToolHost`];
-//! [`Wall`] stands between them for the length of one run.
+//! [`Wall`] stands between them for the length of one run. It hands a waiting run back near the deadline, and at once
+//! when whoever it waits for is [`Outside`].
 //!
 //! Values are JSON *text*, so that nothing is rounded or reordered on the way:
 //!
@@ -24,6 +25,7 @@ mod guest;
 mod host;
 mod json;
 mod message;
+mod outside;
 mod wall;
 
 pub use crate::{
@@ -33,5 +35,6 @@ pub use crate::{
     host::{BoxFuture, Notice, NoticeKind, Outcome, ToolHost},
     json::Json,
     message::{Answer, Call, CallId, Cell, Frame, Output, Reply, Report, Request, Thrown},
+    outside::{Outside, OutsideGuard},
     wall::{Leg, Parking, Replay, TakenOutput, Wake, Wall, WallLimits},
 };

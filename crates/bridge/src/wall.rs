@@ -6,7 +6,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::dispatch::{Dispatcher, Mode, Settled};
 use crate::guest::{Fault, Guest, OutputFull, Stop, WallHost};
 use crate::host::{Notice, NoticeKind, ToolHost};
-use crate::{Answer, Call, CallId, Cell, Json, Output, OutputLog, Reply, Report, Request, Thrown};
+use crate::{Answer, Call, CallId, Cell, Json, Output, OutputLog, Outside, Reply, Report, Request, Thrown};
 
 /// How long calls that the program left behind may go on after it returned.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
@@ -64,7 +64,7 @@ pub enum Leg {
 /// Why a run waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parking {
-    /// For calls or timers.
+    /// For calls or timers that were not done before the deadline, or for calls that are all [`Outside`].
     PendingTools,
     /// Because it said so with `yield_control`, and for nothing else.
     Yield,
@@ -90,6 +90,7 @@ pub struct Wall {
     shared: Arc<Mutex<Shared>>,
     host: Arc<dyn ToolHost>,
     replay: Replay,
+    outside: Outside,
     settled: UnboundedReceiver<Settled>,
     /// Settled while the VM was away, in settlement order.
     ready: Vec<Settled>,
@@ -109,9 +110,10 @@ struct FailedCall {
 }
 
 impl Wall {
-    /// A wall for one run. Must be called on the runtime that is to carry the run's calls.
+    /// A wall for one run, whose calls `host` notes in `outside` while they are there. Must be called on the runtime
+    /// that is to carry the run's calls.
     #[must_use]
-    pub fn new(host: Arc<dyn ToolHost>, limits: WallLimits, replay: Replay) -> Self {
+    pub fn new(host: Arc<dyn ToolHost>, limits: WallLimits, replay: Replay, outside: Outside) -> Self {
         let mode = match replay {
             Replay::Ordinary => Mode::Eager,
             Replay::SafeOnly => Mode::Held,
@@ -122,6 +124,7 @@ impl Wall {
             shared: Arc::new(Mutex::new(Shared { dispatcher, output })),
             host,
             replay,
+            outside,
             settled,
             ready: Vec::new(),
             notices: Vec::new(),
@@ -231,7 +234,7 @@ impl Wall {
             if let Some(leg) = self.park_now() {
                 return leg;
             }
-            let replies = match self.next_replies(stop).await {
+            let replies = match self.next_replies(stop, Patience::WhileInside).await {
                 Next::Replies(replies) => replies,
                 Next::Park => return Leg::Parked(Parking::PendingTools),
                 Next::Cancelled => return Leg::Faulted(Fault::Cancelled),
@@ -268,14 +271,19 @@ impl Wall {
     }
 
     /// Waits for the next answers. One that comes too late to be used stays here for the resume.
-    async fn next_replies(&mut self, stop: &Stop) -> Next {
+    async fn next_replies(&mut self, stop: &Stop, patience: Patience) -> Next {
         let deadline = park_time(stop);
         loop {
+            let all_outside = self
+                .outside
+                .until(|calls| lock(&self.shared).dispatcher.waits_only_for(calls));
+            let mut in_vain = false;
             tokio::select! {
                 biased;
                 () = stop.cancel.cancelled() => return Next::Cancelled,
                 () = tokio::time::sleep_until(deadline) => return Next::Park,
                 settled = self.settled.recv() => self.ready.extend(settled),
+                () = all_outside, if patience == Patience::WhileInside => in_vain = true,
             }
             self.collect_settled();
             let ready = std::mem::take(&mut self.ready);
@@ -285,6 +293,9 @@ impl Wall {
                 .collect();
             if !replies.is_empty() {
                 return Next::Replies(replies);
+            }
+            if in_vain {
+                return Next::Park;
             }
         }
     }
@@ -313,7 +324,7 @@ impl Wall {
                     break;
                 }
             }
-            let replies = match self.next_replies(&grace).await {
+            let replies = match self.next_replies(&grace, Patience::UntilDeadline).await {
                 Next::Replies(replies) => replies,
                 Next::Park => break,
                 Next::Cancelled => return Leg::Faulted(Fault::Cancelled),
@@ -427,6 +438,15 @@ pub struct TakenOutput {
     pub left_out: usize,
     /// The budget of a result in bytes.
     pub limit: usize,
+}
+
+/// How long to wait for answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// As long as somebody here can give one.
+    WhileInside,
+    /// To the end, whoever is asked.
+    UntilDeadline,
 }
 
 enum Next {

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use codecell_bridge::{Cell, Fault, Leg, Parking, Replay, Stop, Wake, Wall, WallLimits};
+use codecell_bridge::{Cell, Fault, Leg, Outside, Parking, Replay, Stop, Wake, Wall, WallLimits};
 use codecell_guest_runtime::{
     Engine, EngineError, EngineOptions, RestoreError, StartError, SuspendError, Vm,
 };
@@ -43,7 +43,7 @@ struct Inner {
     engine: Engine,
     store: SnapshotStore<Suspended>,
     /// Cells that are being executed, so that the end of a session reaches them.
-    active: Mutex<HashMap<u64, (String, CancellationToken)>>,
+    active: Mutex<HashMap<u64, (Scope, CancellationToken)>>,
     next_active: AtomicU64,
     closed: AtomicBool,
 }
@@ -90,7 +90,8 @@ impl Codecell {
         })
     }
 
-    /// Runs one cell until it ends, waits, or its time is up. `arguments` are those of the `exec` tool.
+    /// Runs one cell until it ends, yields, waits for the application alone, or its time is up. `arguments` are those of
+    /// the `exec` tool.
     pub async fn exec(&self, arguments: &Value, context: RunContext) -> CellResult {
         let span = tracing::info_span!("cell", tool = "exec", session = %context.caller.session);
         let id = format!("cell_{}", uuid::Uuid::new_v4().simple());
@@ -126,13 +127,22 @@ impl Codecell {
     /// Ends every cell of a session, of whatever agent: suspended ones are dropped with their calls, running ones are
     /// aborted.
     pub fn abort_session(&self, session: &str) {
-        for (of, cancel) in self.inner.lock_active().values() {
-            if of == session {
+        self.abort(|scope| scope.session == session);
+    }
+
+    /// Ends every cell of one run of a session, as [`abort_session`](Self::abort_session) does for all its runs.
+    pub fn abort_run(&self, session: &str, run: &str) {
+        self.abort(|scope| scope.session == session && scope.run == run);
+    }
+
+    fn abort(&self, of: impl Fn(&Scope) -> bool) {
+        for (scope, cancel) in self.inner.lock_active().values() {
+            if of(scope) {
                 cancel.cancel();
             }
         }
         // After the running ones were told: one that parks now is here, and one that parks later finds out itself.
-        drop(self.inner.store.end_session(session));
+        drop(self.inner.store.end(of));
     }
 
     /// Ends every cell of the process and refuses new ones.
@@ -160,7 +170,7 @@ impl Codecell {
         let settings = context.settings.clamped();
         let cancel = context.cancel.child_token();
         let caller = Arc::new(context.caller);
-        let Some(_active) = self.inner.enter(&caller.session, &cancel) else {
+        let Some(_active) = self.inner.enter(scope(&caller), &cancel) else {
             return refused(&context.surface, Failure::aborted());
         };
         let rewritten =
@@ -175,10 +185,12 @@ impl Codecell {
             Ok(request) => request,
             Err(refusal) => return refused(&context.surface, Failure::invalid(refusal)),
         };
+        let outside = Outside::default();
         let cell = ParentCell {
             id: id.to_owned(),
             language: request.language.name(),
             source: request.source.as_str().into(),
+            outside: outside.clone(),
         };
         let scope = scope(&caller);
         let host = Arc::new(CellHost::new(
@@ -209,7 +221,7 @@ impl Codecell {
             running_calls: settings.max_pending_tool_calls,
         };
         let host: Arc<CellHost> = Arc::clone(&run.host);
-        let mut wall = Wall::new(host, limits, run.replay);
+        let mut wall = Wall::new(host, limits, run.replay, outside);
         let mut vm = match self.inner.engine.start(run.vm_limits(), wall.port(), &stop).await {
             Ok(vm) => vm,
             Err(error) => return run.refused(run.not_started(&error)),
@@ -228,7 +240,7 @@ impl Codecell {
         };
         let cancel = context.cancel.child_token();
         // Before the run is taken: while it is neither parked nor on the list, the end of a session would miss it.
-        let Some(_active) = self.inner.enter(&context.caller.session, &cancel) else {
+        let Some(_active) = self.inner.enter(scope(&context.caller), &cancel) else {
             return refused(Failure::aborted());
         };
         let (lease, parked) = match self.inner.store.take(&scope(&context.caller), id, Instant::now()) {
@@ -413,19 +425,19 @@ impl Codecell {
 }
 
 impl Inner {
-    fn lock_active(&self) -> std::sync::MutexGuard<'_, HashMap<u64, (String, CancellationToken)>> {
+    fn lock_active(&self) -> std::sync::MutexGuard<'_, HashMap<u64, (Scope, CancellationToken)>> {
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts a cell on the list of those that the end of its session reaches; none after shutdown.
-    fn enter(self: &Arc<Self>, session: &str, cancel: &CancellationToken) -> Option<Active> {
+    fn enter(self: &Arc<Self>, scope: Scope, cancel: &CancellationToken) -> Option<Active> {
         let number = self.next_active.fetch_add(1, Ordering::Relaxed);
         let mut active = self.lock_active();
         // Under the lock that shutdown takes after it has closed.
         if self.closed.load(Ordering::SeqCst) {
             return None;
         }
-        active.insert(number, (session.to_owned(), cancel.clone()));
+        active.insert(number, (scope, cancel.clone()));
         drop(active);
         Some(Active {
             inner: Arc::clone(self),

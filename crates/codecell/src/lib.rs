@@ -56,6 +56,8 @@ mod surface;
 pub use codecell_bridge::{Answer, BoxFuture, Json, Output};
 pub use codecell_catalog::{Catalog, Exposure, Owner, Reach, Replay, Tool, ToolId, ToolSpec};
 pub use codecell_guest_runtime::{EngineError, EngineOptions};
+/// The last check of what a model is sent.
+pub use codecell_model_surface::{ApprovedTools, GuardReport, GuardViolation, WireShape, guard_payload};
 pub use codecell_model_surface::{Languages, ToolDescriptor};
 pub use codecell_namespaces::{McpNamespace, NamespaceRegistry, Registrations, ServerInfo};
 /// The execution path and what belongs to it: policy, hooks, approvals, tools of this process.

@@ -92,6 +92,11 @@ impl CellHost {
         }
     }
 
+    /// The id of the cell.
+    pub(crate) fn cell(&self) -> &str {
+        &self.cell.id
+    }
+
     /// The submitted program.
     pub(crate) fn source(&self) -> &str {
         &self.cell.source

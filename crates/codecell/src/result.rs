@@ -26,6 +26,9 @@ pub enum CellResult {
     Waiting {
         /// What `wait` is given.
         run_id: String,
+        /// The cell, as its nested calls name it and those of the application's tools. No part of the JSON.
+        #[serde(skip)]
+        cell: String,
         /// Why it waits.
         reason: WaitReason,
         /// What it waits for, oldest first; a few dozen at most.
@@ -106,7 +109,7 @@ fn is_zero(value: &usize) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitReason {
-    /// For calls, or for timers.
+    /// For calls or timers that were not done in time, or for calls that only the application can answer.
     PendingTools,
     /// It said so with `yield_control`.
     Yield,
@@ -115,7 +118,7 @@ pub enum WaitReason {
 /// One thing a suspended run waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Pending {
-    /// Its name within the run: `bridge:METHOD:N`.
+    /// Its name within the run: `bridge:METHOD:N`, with the number of the call.
     pub id: String,
     /// `call`, `callValue`, `namespace`, `timer` or `yield`.
     pub method: &'static str,

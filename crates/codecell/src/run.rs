@@ -78,6 +78,7 @@ impl Run {
         let outstanding = wall.outstanding();
         CellResult::Waiting {
             run_id: id.to_owned(),
+            cell: self.host.cell().to_owned(),
             reason,
             pending_tool_calls: pending(&outstanding),
             pending_omitted: outstanding.len().saturating_sub(MAX_PENDING_SHOWN),

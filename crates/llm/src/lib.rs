@@ -46,7 +46,7 @@ pub use crate::{
     client::{Client, Guard},
     decode::{Decoder, decode},
     error::Error,
-    message::{ArgumentsError, Block, Content, Message, Signature, ToolCall, ToolResult},
+    message::{ArgumentsError, Block, Content, Image, Message, Signature, ToolCall, ToolResult},
     provider::{Provider, Timeouts},
     reply::{Event, Partial, Reply, StopReason, Usage},
     request::{Request, Tool, ToolChoice},

@@ -29,12 +29,22 @@ pub enum Content {
     /// Words.
     Text(String),
     /// A picture.
-    Image {
-        /// Its type, such as `image/png`.
-        mime_type: String,
-        /// Its bytes in base64.
-        data: String,
-    },
+    Image(Image),
+}
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Its type, such as `image/png`.
+    pub mime_type: String,
+    /// Its bytes in base64.
+    pub data: String,
+}
+
+impl Image {
+    pub(crate) fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.mime_type, self.data)
+    }
 }
 
 /// A part of what the model says, in the order in which it said it.
@@ -137,6 +147,8 @@ pub struct ToolResult {
     pub name: String,
     /// What the model reads.
     pub text: String,
+    /// What it sees. Where a provider's results are words only, they follow all results as the user's.
+    pub images: Vec<Image>,
     /// Whether the call failed. Where a provider has no place for it, the text must say it.
     pub is_error: bool,
 }

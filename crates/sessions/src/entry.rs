@@ -41,6 +41,17 @@ pub struct StoredEntry {
     pub entry: Entry,
 }
 
+/// A session as one run left it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunBranch {
+    /// The conversation it belongs to.
+    pub session_key: String,
+    /// Whether nothing was said in it since.
+    pub is_newest: bool,
+    /// What was said, in order.
+    pub entries: Vec<StoredEntry>,
+}
+
 /// Says that entries are on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {

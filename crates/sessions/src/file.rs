@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; SCHEMA_VERSION as usize] = ["
         seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, run_id TEXT, entry TEXT NOT NULL,
         PRIMARY KEY (session_id, seq)
     ) STRICT;
+    CREATE INDEX runs ON entries (run_id) WHERE run_id IS NOT NULL;
     CREATE TRIGGER entries_are_final BEFORE UPDATE ON entries
     BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
 "];

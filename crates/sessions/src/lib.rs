@@ -45,7 +45,7 @@ mod sessions;
 pub use codecell_trajectory::{Outcome, ToolCall, ToolResult};
 
 pub use crate::{
-    entry::{Entry, Receipt, Session, StoredEntry},
+    entry::{Entry, Receipt, RunBranch, Session, StoredEntry},
     error::SessionError,
     export::export,
     file::{Limits, SCHEMA_VERSION},

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::{
-    entry::{Entry, Receipt, Session, StoredEntry},
+    entry::{Entry, Receipt, RunBranch, Session, StoredEntry},
     error::SessionError,
     file::{File, Limits},
 };
@@ -130,6 +130,44 @@ impl Sessions {
                 None => Ok(Vec::new()),
             },
         )
+        .await
+    }
+
+    /// What was said in a session up to the end of one run: the session as that run left it. `None` if no run of
+    /// this id appended anything.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read or an entry is damaged.
+    pub async fn up_to_run(&self, run_id: &str) -> Result<Option<RunBranch>, SessionError> {
+        let run_id = run_id.to_owned();
+        self.with(move |file| {
+            let found = (|| {
+                let sql = "SELECT e.session_id, max(e.seq), s.key, s.active,
+                                  (SELECT max(seq) FROM entries WHERE session_id = e.session_id)
+                           FROM entries e JOIN sessions s ON s.id = e.session_id
+                           WHERE e.run_id = ?1 GROUP BY e.session_id";
+                let place = |row: &Row<'_>| {
+                    Ok((
+                        row.get::<_, String>(0)?,
+                        row.get::<_, u64>(1)?,
+                        row.get::<_, String>(2)?,
+                        row.get::<_, bool>(3)?,
+                        row.get::<_, u64>(4)?,
+                    ))
+                };
+                file.connection.query_row(sql, [&run_id], place).optional()
+            })();
+            let Some((id, last, session_key, active, newest)) = found.map_err(|error| file.failure(error))?
+            else {
+                return Ok(None);
+            };
+            Ok(Some(RunBranch {
+                session_key,
+                is_newest: active && last == newest,
+                entries: page(file, &id, last.saturating_add(1), usize::MAX)?,
+            }))
+        })
         .await
     }
 

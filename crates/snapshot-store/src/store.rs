@@ -155,9 +155,9 @@ impl<C> SnapshotStore<C> {
         })
     }
 
-    /// Removes every parked run of a session and hands them to the caller.
-    pub fn end_session(&self, session: &str) -> Vec<Parked<C>> {
-        self.inner.remove_parked(|slot| slot.scope.session == session)
+    /// Removes every parked run of these scopes and hands them to the caller.
+    pub fn end(&self, of: impl Fn(&Scope) -> bool) -> Vec<Parked<C>> {
+        self.inner.remove_parked(|slot| of(&slot.scope))
     }
 
     /// Removes every parked run and hands them to the caller.

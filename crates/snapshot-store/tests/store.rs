@@ -118,7 +118,7 @@ fn the_end_of_a_session_removes_its_parked_runs_and_no_others() {
     store.put(scope("a", "mine", "1"), parked("mine"), now).unwrap();
     store.put(scope("a", "other", "1"), parked("other"), now).unwrap();
     let ended: Vec<_> = store
-        .end_session("mine")
+        .end(|scope| scope.session == "mine")
         .into_iter()
         .map(|parked| parked.companion)
         .collect();

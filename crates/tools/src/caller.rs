@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use codecell_bridge::Outside;
+
 /// On whose behalf a call is made. The same for a direct call and for the nested calls of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Caller {
@@ -39,4 +41,6 @@ pub struct ParentCell {
     pub language: &'static str,
     /// The submitted program. May hold secrets: for the people who approve, not for logs.
     pub source: Arc<str>,
+    /// Which of its calls wait for somebody who answers only once the cell is suspended.
+    pub outside: Outside,
 }

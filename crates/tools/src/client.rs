@@ -1,7 +1,7 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use codecell_bridge::{BoxFuture, Json};
+use codecell_bridge::{BoxFuture, Json, OutsideGuard};
 use codecell_catalog::{Owner, ToolSpec};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, oneshot};
@@ -31,6 +31,9 @@ const MAX_NEWS: usize = 256;
 
 /// The tools of the application on the other side, for one run. It runs them itself: a call waits here until the
 /// application answers it. Nothing it says is trusted. Clones share the calls.
+///
+/// The application may be one that answers only after it was answered itself, so a cell that waits for nothing but
+/// such calls is suspended at once. All of them are among the [`pending`](Self::pending) ones by then.
 #[derive(Clone)]
 pub struct ClientTools {
     shared: Arc<Shared>,
@@ -44,6 +47,7 @@ struct Shared {
 }
 
 struct Calls {
+    closed: bool,
     next: u64,
     /// By number, so in the order they were made.
     waiting: BTreeMap<u64, Waiting>,
@@ -53,18 +57,26 @@ struct Calls {
 struct Waiting {
     call: ClientCall,
     answer: oneshot::Sender<Result<Json, String>>,
+    /// Dropped with the answer, not when the call gets to see it: a cell is not suspended for an answer that is here.
+    _outside: OutsideGuard,
 }
 
 /// A call that the application has to answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientCall {
-    /// Names the call.
+    /// Names the call: `call_` and 32 hexadecimal digits that nobody can guess.
     pub id: String,
     /// The tool's name, as the application gave it.
     pub tool: String,
     /// The argument, an object that fits the schema the application gave.
     pub arguments: Json,
+    /// The id of the cell that calls; none for a direct call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<String>,
+    /// Number of the call within its cell, as in `pendingToolCalls`; of a direct call, what its maker gave it.
+    #[serde(default)]
+    pub number: u32,
 }
 
 /// What happens to calls, for whoever carries them to the application.
@@ -132,7 +144,7 @@ pub enum AnswerError {
         /// As it was given.
         id: String,
     },
-    /// The first answer counts.
+    /// The first answer counts. The last thousand or so answers are remembered.
     #[error("call `{id}` is already answered")]
     Answered {
         /// Which.
@@ -165,6 +177,7 @@ impl ClientTools {
             }
         }
         let calls = Calls {
+            closed: false,
             next: 0,
             waiting: BTreeMap::new(),
             answered: Recent::new(MAX_ANSWERED),
@@ -191,12 +204,17 @@ impl ClientTools {
     /// The calls that wait for an answer, oldest first.
     #[must_use]
     pub fn pending(&self) -> Vec<ClientCall> {
-        let calls = self.shared.calls();
+        self.shared.calls().pending(|_| true)
+    }
+
+    /// Those of them that the program of one cell has made, in the order in which it made them.
+    #[must_use]
+    pub fn pending_of(&self, cell: &str) -> Vec<ClientCall> {
+        let of_cell = |call: &ClientCall| call.cell.as_deref() == Some(cell);
+        let mut calls = self.shared.calls().pending(of_cell);
+        // They came in the order in which their tasks got here.
+        calls.sort_by_key(|call| call.number);
         calls
-            .waiting
-            .values()
-            .map(|waiting| waiting.call.clone())
-            .collect()
     }
 
     /// Answers a call: with its value, or with what went wrong. The first answer counts.
@@ -205,20 +223,43 @@ impl ClientTools {
     ///
     /// Fails when the call is unknown or answered.
     pub fn answer(&self, id: &str, answer: Result<Json, String>) -> Result<(), AnswerError> {
+        self.answer_all(vec![(id.to_owned(), answer)])
+    }
+
+    /// Answers several calls, or none of them.
+    ///
+    /// # Errors
+    ///
+    /// Fails when one of them is unknown, answered, or named twice. The first such one is named.
+    pub fn answer_all(&self, answers: Vec<(String, Result<Json, String>)>) -> Result<(), AnswerError> {
         let mut calls = self.shared.calls();
-        let number = calls.number_of(id).ok_or_else(|| {
-            let id = id.to_owned();
-            match calls.answered.get(&id) {
-                Some(()) => AnswerError::Answered { id },
-                None => AnswerError::Unknown { id },
+        let numbers = calls.numbers_of(answers.iter().map(|(id, _)| id.as_str()))?;
+        let mut answered = Vec::new();
+        // All come back before the first is told, or its cell would take it and be suspended for the others.
+        for (number, (id, answer)) in numbers.into_iter().zip(answers) {
+            if let Some(waiting) = self.shared.end(&mut calls, number) {
+                calls.answered.remember(id, ());
+                answered.push((waiting.answer, answer));
             }
-        })?;
-        if let Some(waiting) = self.shared.close(&mut calls, number) {
-            calls.answered.remember(id.to_owned(), ());
-            // The one who called may be gone.
-            let _ = waiting.answer.send(answer);
+        }
+        for (caller, answer) in answered {
+            // It may be gone.
+            let _ = caller.send(answer);
         }
         Ok(())
+    }
+
+    /// Says that the application is gone: calls that wait, and calls made from now on, fail as aborted.
+    pub fn close(&self) {
+        let mut calls = self.shared.calls();
+        calls.closed = true;
+        let mut callers = Vec::new();
+        while let Some(number) = calls.waiting.keys().next().copied() {
+            let waiting = self.shared.end(&mut calls, number);
+            callers.extend(waiting.map(|waiting| waiting.answer));
+        }
+        // To the one who called, an answer that is dropped is an abort.
+        drop(callers);
     }
 
     /// News from now on. A listener that lags misses some and reads [`pending`](Self::pending) again.
@@ -288,7 +329,7 @@ impl Shared {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn close(&self, calls: &mut Calls, number: u64) -> Option<Waiting> {
+    fn end(&self, calls: &mut Calls, number: u64) -> Option<Waiting> {
         let waiting = calls.waiting.remove(&number)?;
         let id = waiting.call.id.clone();
         // Nobody may be listening.
@@ -298,11 +339,29 @@ impl Shared {
 }
 
 impl Calls {
-    fn number_of(&self, id: &str) -> Option<u64> {
-        let mut waiting = self.waiting.iter();
-        waiting
-            .find(|(_, waiting)| waiting.call.id == id)
-            .map(|(number, _)| *number)
+    fn pending(&self, wanted: impl Fn(&ClientCall) -> bool) -> Vec<ClientCall> {
+        let calls = self.waiting.values().map(|waiting| &waiting.call);
+        calls.filter(|call| wanted(call)).cloned().collect()
+    }
+
+    /// The calls of these ids, each of them once.
+    fn numbers_of<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<Vec<u64>, AnswerError> {
+        let waiting = self.waiting.iter();
+        let mut open: HashMap<&str, u64> = waiting
+            .map(|(number, waiting)| (waiting.call.id.as_str(), *number))
+            .collect();
+        let mut taken = HashSet::new();
+        ids.map(|id| match open.remove(id) {
+            Some(number) => {
+                taken.insert(id);
+                Ok(number)
+            }
+            None if taken.contains(id) || self.answered.get(id).is_some() => {
+                Err(AnswerError::Answered { id: id.to_owned() })
+            }
+            None => Err(AnswerError::Unknown { id: id.to_owned() }),
+        })
+        .collect()
     }
 }
 
@@ -319,6 +378,9 @@ impl Seat {
         answer: oneshot::Sender<Result<Json, String>>,
     ) -> Result<Self, ToolError> {
         let mut calls = shared.calls();
+        if calls.closed {
+            return Err(aborted());
+        }
         if calls.waiting.len() >= MAX_WAITING {
             let message =
                 format!("{MAX_WAITING} calls already wait for the application; let it answer some first");
@@ -326,13 +388,22 @@ impl Seat {
         }
         let number = calls.next;
         calls.next += 1;
+        // Under the lock: whoever finds the cell suspended finds the call among those that wait.
+        let outside = call.wait_outside();
         let call = ClientCall {
-            id: format!("client_{}", Uuid::new_v4()),
+            id: format!("call_{}", Uuid::new_v4().simple()),
             tool: call.name().to_owned(),
             arguments: call.arguments.clone(),
+            cell: call.cell.clone(),
+            number: call.number,
         };
         let news = ClientNews::Called { call: call.clone() };
-        calls.waiting.insert(number, Waiting { call, answer });
+        let waiting = Waiting {
+            call,
+            answer,
+            _outside: outside,
+        };
+        calls.waiting.insert(number, waiting);
         // Told under the lock, so that a call is told before it is closed. Nobody may be listening.
         let _ = shared.news.send(news);
         drop(calls);
@@ -342,6 +413,6 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.shared.close(&mut self.shared.calls(), self.number);
+        self.shared.end(&mut self.shared.calls(), self.number);
     }
 }

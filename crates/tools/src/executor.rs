@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use codecell_bridge::{BoxFuture, Json};
+use codecell_bridge::{BoxFuture, CallId, Json, Outside, OutsideGuard};
 use codecell_catalog::{Owner, Tool as CatalogTool};
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +36,12 @@ pub struct ToolCall {
     pub cancel: CancellationToken,
     /// Takes what the tool has to tell before it is done.
     pub progress: Progress,
+    /// The id of the cell that calls; none for a direct call.
+    pub cell: Option<String>,
+    /// Number of the call within its cell; of a direct call, what its maker gave it.
+    pub number: u32,
+    /// The calls of that cell that wait for somebody outside; see [`wait_outside`](Self::wait_outside).
+    pub outside: Outside,
 }
 
 impl ToolCall {
@@ -49,6 +55,15 @@ impl ToolCall {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.tool.spec().name
+    }
+
+    /// Notes that from now on the call waits for somebody who may answer only once its cell is suspended, until the
+    /// guard is dropped. A cell with no other calls is suspended at once. Of no effect for a direct call.
+    ///
+    /// Drop it when the answer comes in, before the call goes on with it: a cell must not be suspended for an answer
+    /// that is here.
+    pub fn wait_outside(&self) -> OutsideGuard {
+        self.outside.enter(CallId(self.number))
     }
 
     /// Whether the tool's owner says that it only reads: a hint, never a permission.

@@ -73,7 +73,7 @@ mod tool;
 mod toolbox;
 mod trusted;
 
-pub use codecell_bridge::{BoxFuture, Json};
+pub use codecell_bridge::{BoxFuture, Json, Outside, OutsideGuard};
 
 pub use crate::{
     approvals::{

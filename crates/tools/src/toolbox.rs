@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use codecell_bridge::{BoxFuture, Json};
@@ -17,6 +18,7 @@ pub struct Toolbox {
     mcp: Option<Arc<dyn ToolExecutor>>,
 }
 
+#[derive(Clone)]
 enum Place {
     Here(Arc<dyn Tool>),
     Client(ClientTools),
@@ -53,6 +55,25 @@ impl Toolbox {
     /// Starts with no tools.
     pub fn builder() -> ToolboxBuilder {
         ToolboxBuilder::default()
+    }
+
+    /// The same and the tools of an application, for one run. Tools that are there already stay what they are.
+    #[must_use]
+    pub fn with_client(&self, client: &ClientTools) -> Self {
+        let mut specs = self.specs.clone();
+        let mut tools = self.tools.clone();
+        for spec in client.specs() {
+            let id = ToolId::new(&spec.owner, &spec.name);
+            if let Entry::Vacant(free) = tools.entry(id) {
+                free.insert(Place::Client(client.clone()));
+                specs.push(spec);
+            }
+        }
+        Self {
+            specs,
+            tools,
+            mcp: self.mcp.clone(),
+        }
     }
 
     /// What the catalog is to know of the tools in here, in the catalog's order. MCP tools are for whoever carries

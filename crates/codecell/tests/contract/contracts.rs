@@ -80,7 +80,7 @@ async fn an_untrusted_value_that_breaks_its_schema_is_delivered_with_a_warning()
             .answer(&id, Ok(json!({ "ok": "s3cret" }).into()))
             .unwrap();
     };
-    let (result, ()) = tokio::join!(world.exec("return await tools.lie_too()"), answer);
+    let (result, ()) = tokio::join!(world.run("return await tools.lie_too()"), answer);
     assert_eq!(
         (&result["value"], &result["warnings"][0]["kind"]),
         (&json!({ "ok": "s3cret" }), &json!("contract")),

@@ -179,8 +179,8 @@ async fn client_tools_of_any_name_are_called_by_their_exact_ids_or_refused_at_th
             "return await tools.callValue({})",
             json!(format!("client:app:{name}"))
         );
-        let (value, ()) = tokio::join!(world.value(&code), answer);
-        assert_eq!(value, json!(name));
+        let (result, ()) = tokio::join!(world.run(&code), answer);
+        assert_eq!(result["value"], json!(name), "{result:#}");
     }
 }
 

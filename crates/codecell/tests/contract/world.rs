@@ -145,6 +145,15 @@ impl World {
         serde_json::to_value(self.codecell.wait(&arguments, self.context()).await).unwrap()
     }
 
+    /// Runs a cell to its end, however often it is suspended.
+    pub(crate) async fn run(&self, code: &str) -> Value {
+        let mut result = self.exec(code).await;
+        while result["status"] == "waiting" {
+            result = self.wait(&result["runId"]).await;
+        }
+        result
+    }
+
     /// Runs a cell that must complete, and gives its value.
     pub(crate) async fn value(&self, code: &str) -> Value {
         completed(self.exec(code).await)

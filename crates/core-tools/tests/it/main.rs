@@ -95,6 +95,9 @@ async fn call(
         caller: Arc::default(),
         cancel,
         progress: Progress::default(),
+        cell: None,
+        number: 0,
+        outside: Default::default(),
     };
     let result = tool
         .call(call)

@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{ProviderError, object};
+use super::{ProviderError, Turn, object, turns};
 use crate::{
-    Block, Content, Delivery, Frame, Message, Request, StopReason, Tool, ToolChoice, Usage,
+    Block, Content, Delivery, Frame, Image, Message, Request, StopReason, Tool, ToolChoice, ToolResult,
+    Usage,
     decode::{Fault, Progress},
     draft::Draft,
 };
@@ -15,7 +16,8 @@ pub(crate) fn encode(request: &Request, delivery: Delivery) -> Map<String, Value
         .system
         .iter()
         .map(|text| json!({ "role": "system", "content": text }));
-    let messages: Vec<Value> = system.chain(request.messages.iter().map(message)).collect();
+    let said = turns(&request.messages);
+    let messages: Vec<Value> = system.chain(said.iter().flat_map(messages)).collect();
     let mut body = object(json!({
         "model": request.model,
         "messages": messages,
@@ -55,16 +57,35 @@ fn choice(choice: &ToolChoice) -> Value {
     }
 }
 
-fn message(message: &Message) -> Value {
-    match message {
-        Message::User(content) => json!({ "role": "user", "content": user(content) }),
-        Message::Assistant(blocks) => assistant(blocks),
-        Message::ToolResult(result) => json!({
+fn messages(turn: &Turn<'_>) -> Vec<Value> {
+    match turn {
+        Turn::Results(results) => answers(results),
+        Turn::One(Message::ToolResult(result)) => answers(&[result]),
+        Turn::One(Message::User(content)) => vec![json!({ "role": "user", "content": user(content) })],
+        Turn::One(Message::Assistant(blocks)) => vec![assistant(blocks)],
+    }
+}
+
+/// Results are words only here. What there is to see follows them, and nothing may come between them.
+fn answers(results: &[&ToolResult]) -> Vec<Value> {
+    let answers = results.iter().map(|result| {
+        json!({
             "role": "tool",
             "tool_call_id": result.call_id,
             "content": result.text,
-        }),
-    }
+        })
+    });
+    let seen: Vec<Value> = results
+        .iter()
+        .filter(|result| !result.images.is_empty())
+        .flat_map(|result| {
+            let text = format!("From the result of {}:", result.call_id);
+            let text = json!({ "type": "text", "text": text });
+            std::iter::once(text).chain(result.images.iter().map(image))
+        })
+        .collect();
+    let seen = (!seen.is_empty()).then(|| json!({ "role": "user", "content": seen }));
+    answers.chain(seen).collect()
 }
 
 /// Compatible servers often know plain text only.
@@ -76,12 +97,13 @@ fn user(content: &[Content]) -> Value {
         .iter()
         .map(|content| match content {
             Content::Text(text) => json!({ "type": "text", "text": text }),
-            Content::Image { mime_type, data } => {
-                let url = format!("data:{mime_type};base64,{data}");
-                json!({ "type": "image_url", "image_url": { "url": url } })
-            }
+            Content::Image(picture) => image(picture),
         })
         .collect()
+}
+
+fn image(image: &Image) -> Value {
+    json!({ "type": "image_url", "image_url": { "url": image.data_url() } })
 }
 
 /// Reasoning has no place in this protocol and is left out.

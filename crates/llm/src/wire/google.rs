@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{ProviderError, Turn, object, turns};
 use crate::{
-    Api, Block, Content, Frame, Message, Request, StopReason, Tool, ToolChoice, ToolResult, Usage,
+    Api, Block, Content, Frame, Image, Message, Request, StopReason, Tool, ToolChoice, ToolResult, Usage,
     decode::{Fault, Progress},
     draft::{Draft, Slot},
 };
@@ -59,8 +59,8 @@ fn choice(choice: &ToolChoice) -> Value {
 
 fn content(turn: &Turn<'_>, model: &str) -> Value {
     let (role, parts): (_, Vec<Value>) = match turn {
-        Turn::Results(results) => ("user", results.iter().map(|result| answer(result)).collect()),
-        Turn::One(Message::ToolResult(result)) => ("user", vec![answer(result)]),
+        Turn::Results(results) => ("user", answers(results)),
+        Turn::One(Message::ToolResult(result)) => ("user", answers(&[result])),
         Turn::One(Message::User(content)) => ("user", content.iter().map(part).collect()),
         Turn::One(Message::Assistant(blocks)) => {
             let blocks = blocks.iter().filter_map(|block| said(block, model));
@@ -68,6 +68,16 @@ fn content(turn: &Turn<'_>, model: &str) -> Value {
         }
     };
     json!({ "role": role, "parts": parts })
+}
+
+/// Answers first: a call's place among them is how models without call ids find theirs.
+fn answers(results: &[&ToolResult]) -> Vec<Value> {
+    let images = results.iter().flat_map(|result| result.images.iter().map(image));
+    results
+        .iter()
+        .map(|result| answer(result))
+        .chain(images)
+        .collect()
 }
 
 fn answer(result: &ToolResult) -> Value {
@@ -82,10 +92,12 @@ fn answer(result: &ToolResult) -> Value {
 fn part(content: &Content) -> Value {
     match content {
         Content::Text(text) => json!({ "text": text }),
-        Content::Image { mime_type, data } => {
-            json!({ "inlineData": { "mimeType": mime_type, "data": data } })
-        }
+        Content::Image(picture) => image(picture),
     }
+}
+
+fn image(image: &Image) -> Value {
+    json!({ "inlineData": { "mimeType": image.mime_type, "data": image.data } })
 }
 
 fn said(block: &Block, model: &str) -> Option<Value> {

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{ProviderError, Turn, object, turns};
 use crate::{
-    Api, Block, Content, Delivery, Frame, Message, Request, StopReason, Tool, ToolChoice, ToolResult, Usage,
+    Api, Block, Content, Delivery, Frame, Image, Message, Request, StopReason, Tool, ToolChoice, ToolResult,
+    Usage,
     decode::{Fault, Progress},
     draft::Draft,
 };
@@ -66,18 +67,31 @@ fn answer(result: &ToolResult) -> Value {
     json!({
         "type": "tool_result",
         "tool_use_id": result.call_id,
-        "content": result.text,
+        "content": answer_content(result),
         "is_error": result.is_error,
+    })
+}
+
+fn answer_content(result: &ToolResult) -> Value {
+    if result.images.is_empty() {
+        return result.text.as_str().into();
+    }
+    // Empty texts are refused.
+    let text = (!result.text.is_empty()).then(|| json!({ "type": "text", "text": result.text }));
+    text.into_iter().chain(result.images.iter().map(image)).collect()
+}
+
+fn image(image: &Image) -> Value {
+    json!({
+        "type": "image",
+        "source": { "type": "base64", "media_type": image.mime_type, "data": image.data },
     })
 }
 
 fn part(content: &Content) -> Value {
     match content {
         Content::Text(text) => json!({ "type": "text", "text": text }),
-        Content::Image { mime_type, data } => json!({
-            "type": "image",
-            "source": { "type": "base64", "media_type": mime_type, "data": data },
-        }),
+        Content::Image(picture) => image(picture),
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::{ProviderError, object};
 use crate::{
-    Api, Block, Content, Delivery, Frame, Message, Request, StopReason, Tool, ToolChoice, Usage,
+    Api, Block, Content, Delivery, Frame, Image, Message, Request, StopReason, Tool, ToolChoice, ToolResult,
+    Usage,
     decode::{Fault, Progress},
     draft::Draft,
 };
@@ -66,18 +67,30 @@ fn items(message: &Message, model: &str) -> Vec<Value> {
         Message::ToolResult(result) => vec![json!({
             "type": "function_call_output",
             "call_id": result.call_id,
-            "output": result.text,
+            "output": output(result),
         })],
     }
+}
+
+fn output(result: &ToolResult) -> Value {
+    if result.images.is_empty() {
+        return result.text.as_str().into();
+    }
+    let text = json!({ "type": "input_text", "text": result.text });
+    std::iter::once(text)
+        .chain(result.images.iter().map(image))
+        .collect()
 }
 
 fn part(content: &Content) -> Value {
     match content {
         Content::Text(text) => json!({ "type": "input_text", "text": text }),
-        Content::Image { mime_type, data } => {
-            json!({ "type": "input_image", "image_url": format!("data:{mime_type};base64,{data}") })
-        }
+        Content::Image(picture) => image(picture),
     }
+}
+
+fn image(image: &Image) -> Value {
+    json!({ "type": "input_image", "image_url": image.data_url() })
 }
 
 fn item(block: &Block, model: &str) -> Option<Value> {

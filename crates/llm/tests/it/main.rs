@@ -11,7 +11,7 @@ mod streams;
 mod transport;
 
 use codecell_llm::{
-    Api, Block, Content, Message, Request, Signature, Tool, ToolCall, ToolChoice, ToolResult,
+    Api, Block, Content, Image, Message, Request, Signature, Tool, ToolCall, ToolChoice, ToolResult,
 };
 use serde_json::json;
 
@@ -43,6 +43,13 @@ fn call(id: &str, arguments: &str, signature: Option<Signature>) -> ToolCall {
     }
 }
 
+fn png(data: &str) -> Image {
+    Image {
+        mime_type: "image/png".into(),
+        data: data.into(),
+    }
+}
+
 /// A conversation with everything in it. Its signatures come from `api`.
 fn conversation(api: Api) -> Request {
     let sign = |value: &str| {
@@ -57,6 +64,7 @@ fn conversation(api: Api) -> Request {
             call_id: id.into(),
             name: "exec".into(),
             text: text.into(),
+            images: if is_error { Vec::new() } else { vec![png("BBBB")] },
             is_error,
         })
     };
@@ -64,13 +72,7 @@ fn conversation(api: Api) -> Request {
         model: "m-1".into(),
         system: Some("Be brief.".into()),
         messages: vec![
-            Message::User(vec![
-                Content::Text("Look".into()),
-                Content::Image {
-                    mime_type: "image/png".into(),
-                    data: "AAAA".into(),
-                },
-            ]),
+            Message::User(vec![Content::Text("Look".into()), Content::Image(png("AAAA"))]),
             Message::Assistant(vec![
                 Block::Thinking {
                     text: "Hm.".into(),

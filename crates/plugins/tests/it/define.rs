@@ -114,6 +114,9 @@ async fn code_that_waits_is_dropped_when_the_call_is_cancelled() {
         caller: Arc::default(),
         cancel: cancel.clone(),
         progress: Progress::default(),
+        cell: None,
+        number: 0,
+        outside: Default::default(),
     });
     cancel.cancel();
     assert_eq!(

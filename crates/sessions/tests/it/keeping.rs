@@ -53,6 +53,38 @@ async fn a_reset_keeps_what_was_said() {
 }
 
 #[tokio::test]
+async fn a_session_can_be_read_as_one_of_its_runs_left_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = open(folder.path()).await;
+    for (run, said) in [
+        ("run-1", vec![user("a"), assistant("b")]),
+        ("run-2", vec![user("c")]),
+    ] {
+        sessions.append(KEY, Some(run), said, at(0)).await.unwrap();
+    }
+
+    let found = |run: &'static str| {
+        let sessions = sessions.clone();
+        async move {
+            let found = sessions.up_to_run(run).await.unwrap();
+            found.map(|branch| (branch.session_key, branch.is_newest, entries(&branch.entries)))
+        }
+    };
+    let first = vec![user("a"), assistant("b")];
+    let both = [first.clone(), vec![user("c")]].concat();
+    assert_eq!(found("run-1").await, Some((KEY.to_owned(), false, first)));
+    assert_eq!(found("run-2").await, Some((KEY.to_owned(), true, both.clone())));
+    assert_eq!(found("run-3").await, None);
+
+    sessions.reset(KEY, at(1)).await.unwrap();
+    assert_eq!(
+        found("run-2").await,
+        Some((KEY.to_owned(), false, both)),
+        "a reset leaves the run in an old session"
+    );
+}
+
+#[tokio::test]
 async fn an_entry_beyond_the_limit_stores_nothing_of_its_batch() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits {

@@ -92,6 +92,12 @@ impl ExecutionPath {
         }
     }
 
+    /// The same with calls that end at another executor.
+    #[must_use]
+    pub fn with_executor(self, executor: Arc<dyn ToolExecutor>) -> Self {
+        Self { executor, ..self }
+    }
+
     /// Refuses tools that the policy removes, although they should not be in any catalog to begin with. The sandbox's
     /// step only counts for sandboxed callers.
     #[must_use]
@@ -182,6 +188,13 @@ impl ExecutionPath {
             caller: Arc::clone(&context.caller),
             cancel: context.cancel.clone(),
             progress: context.progress.clone(),
+            cell: context.cell.as_ref().map(|cell| cell.id.clone()),
+            number: context.number,
+            outside: context
+                .cell
+                .as_ref()
+                .map(|cell| cell.outside.clone())
+                .unwrap_or_default(),
         };
         let mut outcome = match run::run(&self.executor, call).await {
             Err(CallError::Aborted) => return Err(CallError::Aborted),

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex};
 use codecell_catalog::{Owner, Tool, ToolSpec};
 use codecell_tools::{
     ApprovalNews, Approvals, BeforeEvent, BeforeToolCall, BoxFuture, CallContext, CallError, Caller,
-    Delivered, ExecutionPath, HookDecision, HookFailure, Json, ParentCell, PendingApproval, Progress,
-    ToolCall, ToolError, ToolExecutor, ToolResult,
+    Delivered, ExecutionPath, HookDecision, HookFailure, Json, Outside, ParentCell, PendingApproval,
+    Progress, ToolCall, ToolError, ToolExecutor, ToolResult,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -54,6 +54,7 @@ fn nested() -> CallContext {
             id: "cell-1".into(),
             language: "javascript",
             source: "await tools.read({})".into(),
+            outside: Outside::default(),
         })),
         number: 3,
         ..context()
