@@ -15,9 +15,10 @@ pub enum Event {
     Text(String),
     /// The model reasons, and its provider shows it.
     Thinking(String),
-    /// The model calls a tool; its arguments may still be arriving.
+    /// The model calls a tool; its arguments may still be arriving. No [`CallEnded`](Self::CallEnded) follows if the
+    /// answer does not come to its end, or does not end for its calls.
     CallStarted {
-        /// Names the call.
+        /// Names the call: unique in the conversation, even if the model uses an id again.
         id: String,
         /// The tool.
         name: String,
@@ -31,7 +32,7 @@ pub enum Event {
         /// What the model gets.
         answer: Answer,
     },
-    /// The model has answered, its calls included.
+    /// The model has answered and its calls have their results. Not told of an answer that broke off.
     RoundEnded {
         /// Which time.
         round: u32,
@@ -43,7 +44,8 @@ pub enum Event {
         /// The calls of all that waits, in order.
         calls: Vec<ClientCall>,
     },
-    /// A call that waited goes on.
+    /// The first of the calls that waited has moved: it is done, or waits for more. Told once after each
+    /// [`Suspended`](Self::Suspended), unless the turn was stopped meanwhile.
     Resumed,
     /// The turn is over.
     Ended(Box<TurnEnd>),
@@ -54,13 +56,14 @@ pub enum Event {
 pub struct TurnEnd {
     /// Why.
     pub stop: Stop,
-    /// What the model said last.
+    /// The final answer: what the model said last, unless it called tools with it.
     pub text: String,
-    /// What was said and done, to be put after the messages that the turn began with. No call is without its result.
+    /// What was said and done, to be put after the messages that the turn began with. Each call is followed by its
+    /// result. An answer without words and calls is left out, and one that broke off is its text.
     pub messages: Vec<Message>,
     /// What all rounds cost together.
     pub usage: Usage,
-    /// How often the model answered.
+    /// How often the model answered to the end.
     pub rounds: u32,
 }
 
@@ -79,6 +82,21 @@ pub enum Stop {
     Limit(String),
     /// It failed.
     Failed(TurnError),
+}
+
+impl Stop {
+    /// One word for it, for logs and counters.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Length => "length",
+            Self::Refused(_) => "refused",
+            Self::Aborted => "aborted",
+            Self::Limit(_) => "limit",
+            Self::Failed(_) => "failed",
+        }
+    }
 }
 
 /// Why a turn failed.

@@ -13,9 +13,11 @@ pub trait Journal: Send + Sync + 'static {
 /// Something a turn did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kept {
-    /// The model answered; calls without a result are not in it.
+    /// The model answered. The results of its calls follow; calls that are not carried out because it stopped for
+    /// another reason are not in it. Of an answer that broke off there is the text, with
+    /// [`StopReason::Length`](codecell_llm::StopReason::Length).
     Reply(Box<Reply>),
-    /// A call got its result.
+    /// A call got its result. Told as calls settle, which need not be their order.
     Result {
         /// The call.
         call: ToolCall,
@@ -26,7 +28,7 @@ pub enum Kept {
     },
 }
 
-/// Why something could not be kept. The turn ends.
+/// Why something could not be kept. Nothing more is kept then, and the turn ends.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the transcript cannot be written: {0}")]
 pub struct JournalError(pub String);

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::pin::Pin;
 
-use codecell_llm::{Api, Tool};
+use codecell_llm::{Api, Image, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -29,14 +29,15 @@ pub trait ToolSurface: Send + Sync + 'static {
 
     /// Carries out a call. Only tools that [`tools`](Self::tools) names are called.
     ///
-    /// Return soon after the call's `cancel` fires.
+    /// Return soon after the call's `cancel` fires. A call that then still runs is dropped after two seconds, one that
+    /// waits for the application at once.
     fn call(&self, call: SurfaceCall) -> BoxFuture<Step>;
 }
 
 /// A call that the model makes.
 #[derive(Clone, Debug)]
 pub struct SurfaceCall {
-    /// Names the call within its turn.
+    /// Names the call: unique in the conversation.
     pub id: String,
     /// The tool, as the model sees it.
     pub name: String,
@@ -61,6 +62,8 @@ pub enum Step {
 pub struct Answer {
     /// What it reads.
     pub text: String,
+    /// What it sees.
+    pub images: Vec<Image>,
     /// Whether the call failed.
     pub is_error: bool,
 }
@@ -71,6 +74,7 @@ impl Answer {
     pub fn ok(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
+            images: Vec::new(),
             is_error: false,
         }
     }
@@ -80,6 +84,7 @@ impl Answer {
     pub fn error(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
+            images: Vec::new(),
             is_error: true,
         }
     }
