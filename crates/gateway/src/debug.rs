@@ -11,6 +11,7 @@
 //! Each works under its `OPENCLAW_DEBUG_…` name as well. Unknown values mean off. Secrets are taken out.
 use std::time::Duration;
 
+use codecell::GuardReport;
 use codecell_trajectory::Redactor;
 use serde_json::Value;
 
@@ -95,6 +96,11 @@ pub(crate) fn surface(visible: &[&str], catalogued: usize, removed: usize) {
         visible.len(),
         visible.join(",")
     );
+}
+
+/// What the last check left of a provider's body, and what it took out.
+pub(crate) fn payload_guard(report: &GuardReport) {
+    tracing::debug!(target: CODE_MODE, "{report}");
 }
 
 /// One request of the caller.

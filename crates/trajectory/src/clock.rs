@@ -12,8 +12,9 @@ impl<F: Fn() -> SystemTime + Send + Sync> Clock for F {
     }
 }
 
-/// RFC 3339 in UTC with milliseconds; a time before 1970 is 1970.
-pub(crate) fn rfc3339(time: SystemTime) -> String {
+/// RFC 3339 in UTC with milliseconds, as every event has it; a time before 1970 is 1970.
+#[must_use]
+pub fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let seconds = since.as_secs();
     let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);

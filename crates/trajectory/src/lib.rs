@@ -33,7 +33,7 @@ mod redact;
 mod sink;
 
 pub use crate::{
-    clock::Clock,
+    clock::{Clock, rfc3339},
     event::{
         ApprovalRequested, ApprovalResolved, EventKind, Happening, Outcome, SCHEMA_VERSION, Source,
         TRACE_SCHEMA, ToolCall, ToolResult, TrajectoryEvent,

@@ -7,7 +7,7 @@ use codecell::tools::{Decision, PendingApproval, Severity};
 use serde_json::Value;
 
 use super::args::{ApprovalsArgs, ApprovalsCommand};
-use super::output::{Paint, one_line, print};
+use super::output::{Paint, one_line, print, visible};
 use crate::approvals::{decide, find, list};
 
 /// Columns of a terminal that a listing may take.
@@ -144,42 +144,7 @@ fn severity(severity: Severity, paint: Paint) -> String {
     }
 }
 
-/// Text of a model or a server as it can be trusted on a terminal: what could hide or rewrite other text is spelled
-/// out.
-fn visible(text: &str) -> String {
-    let hides = |c: char| {
-        c.is_control() && c != '\n' && c != '\t'
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if hides(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
 fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::visible;
-
-    #[test]
-    fn text_that_would_deceive_a_reader_is_spelled_out() {
-        let shown = [
-            ("rm -rf x\n\ttwo", "rm -rf x\n\ttwo"),
-            ("safe\u{1b}[2K\rgone", "safe\\u{1b}[2K\\u{d}gone"),
-            ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
-        ];
-        for (text, expected) in shown {
-            assert_eq!(visible(text), expected);
-        }
-    }
 }

@@ -1,4 +1,5 @@
 //! The arguments of every command.
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -23,6 +24,17 @@ pub(super) enum Command {
     /// This is the command to put into the configuration of Claude Code, Cursor, VS Code, Codex or any other MCP
     /// host. It ends when its input ends.
     Mcp(ConfigArgs),
+    /// Serve agent turns, MCP and a view of what goes on, over HTTP
+    ///
+    /// Agent turns come over an API that clients of OpenAI's chat completions and responses speak; models and agents
+    /// are those of the configuration. MCP is at /mcp. Prints its address when it is ready, and ends on Ctrl-C.
+    Serve(ServeArgs),
+    /// Run one agent turn: the model answers, calling tools as it likes
+    ///
+    /// The answer goes to standard output as it is written, what happens on the way to standard error. Exits with 0
+    /// if the model was done, 1 if it was not, 64 on wrong usage and 130 on Ctrl-C. Questions that need a person can
+    /// be answered with `codecell approvals` from another terminal.
+    Agent(AgentArgs),
     /// Run one program and print its result as one line of JSON
     ///
     /// Exits with 0 if the program completed, 1 if it failed, 2 if it is waiting and 64 on wrong usage. A waiting
@@ -62,6 +74,53 @@ pub(super) struct ConfigArgs {
     /// Append what happens to this file, as JSON Lines, secrets taken out: cells, their calls, approvals
     #[arg(long, value_name = "FILE")]
     pub(super) trajectory: Option<PathBuf>,
+}
+
+/// Where transcripts lie.
+#[derive(Debug, Clone, Args)]
+pub(super) struct StateArgs {
+    /// The folder of the transcripts; without it CODECELL_STATE_DIR, then the user's state folder
+    #[arg(long = "state", value_name = "DIR")]
+    pub(super) state: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    /// The address to listen on [default: serve.listen of the configuration, then 127.0.0.1:4860]; port 0 takes a
+    /// free one
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) listen: Option<SocketAddr>,
+    /// A file with the bearer token that callers must send; without it CODECELL_TOKEN, then serve.token of the
+    /// configuration. Needed to listen where other machines can reach it
+    #[arg(long, value_name = "FILE")]
+    pub(super) token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) state: StateArgs,
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AgentArgs {
+    /// What to say to the agent, or - for standard input
+    #[arg(value_name = "PROMPT")]
+    pub(super) prompt: String,
+    /// The session to go on with, or the name of a new one; without it every turn is a session of its own
+    #[arg(long, value_name = "KEY")]
+    pub(super) session: Option<String>,
+    /// Another model than the agent's own
+    #[arg(long, value_name = "PROVIDER/ID")]
+    pub(super) model: Option<String>,
+    /// Print one line of JSON at the end instead of the text
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Do not tell on standard error what happens
+    #[arg(long)]
+    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) state: StateArgs,
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
 }
 
 #[derive(Debug, Args)]

@@ -18,12 +18,12 @@ pub(super) async fn run(args: DeclsArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow:
     let setup = Setup::read(&args.config);
     setup.complain();
     let app = setup.app(&args.config, Channel::Cli, plugins)?;
-    stop.run_until_cancelled(app.await_all_servers()).await;
+    stop.run_until_cancelled(app.shared.await_all_servers()).await;
     let written = files(&app.view(), args.server.as_deref()).and_then(|files| match &args.out {
         Some(folder) => write(&files, folder),
         None => show(&files),
     });
-    app.shutdown().await;
+    app.shared.shutdown().await;
     written?;
     Ok(ExitCode::SUCCESS)
 }

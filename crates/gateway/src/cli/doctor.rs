@@ -2,6 +2,7 @@
 mod advice;
 mod render;
 mod report;
+mod turns;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub(super) async fn run(args: DoctorArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow
     let stop = stop_signal();
     let setup = Setup::read(&args.config);
     let (files, problems) = (setup.files.clone(), setup.loaded.problems.clone());
+    let config = setup.loaded.config.clone();
     // As a host would start it: that is the door where the sandbox matters.
     let app = match setup.app(&args.config, Channel::Mcp, plugins) {
         Ok(app) => app,
@@ -34,9 +36,9 @@ pub(super) async fn run(args: DoctorArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow
             return Err(error);
         }
     };
-    stop.run_until_cancelled(app.await_all_servers()).await;
-    let report = report::Report::new(&app, files, problems).await;
-    app.shutdown().await;
+    stop.run_until_cancelled(app.shared.await_all_servers()).await;
+    let report = report::Report::new(&app, &config, files, problems).await;
+    app.shared.shutdown().await;
     if args.json {
         print(&serde_json::to_string(&report)?)?;
     } else {

@@ -40,12 +40,12 @@ pub(super) async fn run(args: ExecArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow::
         Ok(app) => app,
         Err(error) => return finish(&refused(format!("{error:#}"))),
     };
-    let _desk = app.open_desk();
+    let _desk = app.shared.open_desk();
     let caller = app.caller();
-    let record = match app.record(&caller) {
+    let record = match app.shared.record(&caller) {
         Ok(record) => record,
         Err(error) => {
-            app.shutdown().await;
+            app.shared.shutdown().await;
             return finish(&refused(format!("{error:#}")));
         }
     };
@@ -69,7 +69,7 @@ pub(super) async fn run(args: ExecArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow::
     } else {
         refused("an empty `allow` list in the configuration asks for a run without tools, so there is no code mode".into())
     };
-    app.shutdown().await;
+    app.shared.shutdown().await;
     if let Some(record) = record {
         record.close().await;
     }
@@ -142,14 +142,14 @@ async fn run_cell(
     stop: &CancellationToken,
 ) -> CellResult {
     // Loading the engine and connecting to the servers take their time together.
-    stop.run_until_cancelled(async { tokio::join!(app.await_all_servers(), app.engine()) })
+    stop.run_until_cancelled(async { tokio::join!(app.shared.await_all_servers(), app.shared.engine()) })
         .await;
     let mut arguments = Map::new();
     arguments.insert("code".into(), program.source.into());
     if let Some(language) = program.language {
         arguments.insert("language".into(), language.name().into());
     }
-    let mut result = app.exec(&Value::Object(arguments), context()).await;
+    let mut result = app.shared.exec(&Value::Object(arguments), context()).await;
     if resume == Resume::Never {
         return result;
     }
@@ -157,7 +157,7 @@ async fn run_cell(
     while let CellResult::Waiting { run_id, output, .. } = &mut result {
         printed.append(output);
         let arguments = json!({ "runId": run_id });
-        result = app.wait(&arguments, context()).await;
+        result = app.shared.wait(&arguments, context()).await;
     }
     if let CellResult::Completed { output, .. } | CellResult::Failed { output, .. } = &mut result {
         // One result stands for the whole run, so it shows all that the run printed.

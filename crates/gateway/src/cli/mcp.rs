@@ -22,15 +22,15 @@ pub(super) async fn run(args: ConfigArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow
     tokio::spawn({
         let app = Arc::clone(&app);
         async move {
-            if let Err(error) = app.engine().await {
+            if let Err(error) = app.shared.engine().await {
                 tracing::error!(%error, "the guest engine cannot be loaded, every cell will fail");
             }
         }
     });
-    let _desk = app.open_desk();
+    let _desk = app.shared.open_desk();
     let (read, write) = stdio_pipes();
-    let ended = serve_stdio(Arc::clone(&app), Stdio::new(read, write), stop).await;
-    app.shutdown().await;
+    let ended = serve_stdio(&app, Stdio::new(read, write), stop).await;
+    app.shared.shutdown().await;
     ended?;
     Ok(ExitCode::SUCCESS)
 }

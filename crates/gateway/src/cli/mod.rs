@@ -1,4 +1,5 @@
 //! The command line: what can be asked for, and what each command prints and exits with.
+mod agent;
 mod approvals;
 mod args;
 mod decls;
@@ -6,6 +7,7 @@ mod doctor;
 mod exec;
 mod mcp;
 pub(crate) mod output;
+mod serve;
 mod setup;
 mod tools;
 
@@ -51,8 +53,10 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>, plugins: Vec<Arc
 
 async fn dispatch(command: Command, plugins: &[Arc<dyn Plugin>]) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Agent(args) => agent::run(args, plugins).await,
         Command::Exec(args) => exec::run(args, plugins).await,
         Command::Mcp(args) => mcp::run(args, plugins).await,
+        Command::Serve(args) => serve::run(args, plugins).await,
         Command::Tools(args) => tools::run(args, plugins).await,
         Command::Decls(args) => decls::run(args, plugins).await,
         Command::Doctor(args) => doctor::run(args, plugins).await,

@@ -25,9 +25,18 @@ pub(crate) enum Paint {
 impl Paint {
     /// Colour only for a person: standard output is a terminal, and `NO_COLOR` is not set.
     pub(crate) fn of_stdout() -> Self {
+        Self::of(&io::stdout())
+    }
+
+    /// The same for standard error.
+    pub(crate) fn of_stderr() -> Self {
+        Self::of(&io::stderr())
+    }
+
+    fn of(stream: &impl io::IsTerminal) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        if io::IsTerminal::is_terminal(&io::stdout()) && !refused && !dumb {
+        if stream.is_terminal() && !refused && !dumb {
             Self::Colour
         } else {
             Self::Plain
@@ -98,9 +107,27 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
     cut
 }
 
+/// Text of a model or a server as it can be trusted on a terminal: what could hide or rewrite other text is spelled
+/// out.
+pub(crate) fn visible(text: &str) -> String {
+    let hides = |c: char| {
+        c.is_control() && c != '\n' && c != '\t'
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hides(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Paint, one_line, thousands};
+    use super::{Paint, one_line, thousands, visible};
 
     #[test]
     fn numbers_are_grouped_by_thousands() {
@@ -129,5 +156,17 @@ mod tests {
     fn plain_paint_adds_nothing() {
         assert_eq!(Paint::Plain.red("x"), "x");
         assert_eq!(Paint::Colour.red("x"), "\u{1b}[31mx\u{1b}[0m");
+    }
+
+    #[test]
+    fn text_that_would_deceive_a_reader_is_spelled_out() {
+        let shown = [
+            ("rm -rf x\n\ttwo", "rm -rf x\n\ttwo"),
+            ("safe\u{1b}[2K\rgone", "safe\\u{1b}[2K\\u{d}gone"),
+            ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
+        ];
+        for (text, expected) in shown {
+            assert_eq!(visible(text), expected);
+        }
     }
 }

@@ -1,16 +1,18 @@
 //! From the arguments to a running [`App`].
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
 use codecell_plugins::{Origin, Plugin, PluginHost};
+use codecell_sessions::{Limits, Sessions};
+use tokio_util::sync::CancellationToken;
 
 use super::args::ConfigArgs;
 use super::output::complain;
 use crate::config::{Config, Loaded, Problem, Severity, Shape, Source, load};
 use crate::upstream::UpstreamOptions;
-use crate::wiring::{App, Channel, Setting};
+use crate::wiring::{App, Channel, Setting, Shared};
 
 /// The name of our own configuration, wherever it lies.
 const OWN_FILE: &str = "codecell.json5";
@@ -32,16 +34,16 @@ impl Setup {
         }
     }
 
-    /// What forbids to go on, if anything does: a file that could not be used at all would look like a configuration
-    /// without servers, and a policy that could not be read like one that allows.
-    pub(crate) fn fatal(&self) -> Option<&Problem> {
+    /// What forbids to go on in a command that needs these blocks, if anything does: a file that could not be used at
+    /// all would look like a configuration without servers, and a policy that could not be read like one that allows.
+    pub(crate) fn fatal(&self, blocks: &[&str]) -> Option<&Problem> {
         self.loaded
             .problems
             .iter()
             .filter(|problem| problem.severity == Severity::Error)
             .find(|problem| {
                 let block = problem.path.split(['.', '[']).next().unwrap_or_default();
-                matches!(block, "" | "tools" | "agents" | "plugins")
+                block.is_empty() || blocks.contains(&block)
             })
     }
 
@@ -56,22 +58,33 @@ impl Setup {
         channel: Channel,
         linked: &[Arc<dyn Plugin>],
     ) -> anyhow::Result<App> {
-        if let Some(problem) = self.fatal() {
+        if let Some(problem) = self.fatal(&["tools", "agents", "plugins"]) {
             anyhow::bail!("the configuration cannot be used: {problem}");
         }
-        let config = self.loaded.config;
+        let config = &self.loaded.config;
         let agent = config
             .agents
             .agent(&args.agent, &config.code_mode, &config.tools.sandbox)?;
-        let plugins = Arc::new(load_plugins(linked, &config)?);
+        App::new(self.shared(args, linked)?, agent, channel)
+    }
+
+    /// Starts what all agents share.
+    ///
+    /// # Errors
+    ///
+    /// Fails when a plugin or a tool of this process cannot be had as configured.
+    pub(crate) fn shared(
+        &self,
+        args: &ConfigArgs,
+        linked: &[Arc<dyn Plugin>],
+    ) -> anyhow::Result<Arc<Shared>> {
+        let config = &self.loaded.config;
         let setting = Setting {
-            agent,
-            channel,
-            plugins,
+            plugins: Arc::new(load_plugins(linked, config)?),
             options: UpstreamOptions::default(),
             trajectory: trajectory(args),
         };
-        App::start(config, setting)
+        Shared::start(config, setting)
     }
 
     /// Says on standard error what is wrong; mere notes are for `doctor`.
@@ -171,9 +184,68 @@ pub(crate) fn default_places() -> Vec<PathBuf> {
     .collect()
 }
 
+/// Opens the transcripts: in the folder that was named, or the one of the environment, or the user's own. Only this
+/// user can read them.
+///
+/// # Errors
+///
+/// Fails when there is no such folder and none can be made, or when the file is not ours, damaged or newer.
+pub(crate) async fn open_sessions(named: Option<&Path>) -> anyhow::Result<Sessions> {
+    let folder = named.map(Path::to_owned).or_else(state_folder).context(
+        "there is no place for transcripts: name a folder with --state, or set CODECELL_STATE_DIR, XDG_STATE_HOME or HOME",
+    )?;
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(&folder)
+        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+    let file = folder.join("sessions.sqlite");
+    private_file(&file).with_context(|| format!("cannot open `{}`", file.display()))?;
+    Ok(Sessions::open(&file, Limits::default()).await?)
+}
+
+fn state_folder() -> Option<PathBuf> {
+    let variable = |name: &str| {
+        env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    variable("CODECELL_STATE_DIR").or_else(|| {
+        variable("XDG_STATE_HOME")
+            .filter(|folder| folder.is_absolute())
+            .or_else(|| variable("HOME").map(|home| home.join(".local/state")))
+            .or_else(|| variable("LOCALAPPDATA"))
+            .map(|folder| folder.join("codecell"))
+    })
+}
+
+/// Makes the file before anybody else does, so that it is never readable by others.
+fn private_file(file: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
+}
+
+/// A token that fires when the process is asked to end, and one that fires when it is asked again.
+pub(crate) fn stop_signals() -> (CancellationToken, CancellationToken) {
+    let (stop, hurry) = (CancellationToken::new(), CancellationToken::new());
+    let (first, second) = (stop.clone(), hurry.clone());
+    tokio::spawn(async move {
+        asked_to_stop().await;
+        first.cancel();
+        asked_to_stop().await;
+        second.cancel();
+    });
+    (stop, hurry)
+}
+
 /// A token that fires when the user presses Ctrl-C or the process is asked to end.
-pub(crate) fn stop_signal() -> tokio_util::sync::CancellationToken {
-    let stop = tokio_util::sync::CancellationToken::new();
+pub(crate) fn stop_signal() -> CancellationToken {
+    let stop = CancellationToken::new();
     let fire = stop.clone();
     tokio::spawn(async move {
         asked_to_stop().await;

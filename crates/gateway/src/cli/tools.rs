@@ -21,7 +21,7 @@ pub(super) async fn run(args: ToolsArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow:
     let setup = Setup::read(&args.config);
     setup.complain();
     let app = setup.app(&args.config, Channel::Cli, plugins)?;
-    stop.run_until_cancelled(app.await_all_servers()).await;
+    stop.run_until_cancelled(app.shared.await_all_servers()).await;
     let view = app.view();
     let query = args.query.join(" ");
     let rows = rows(&view, &query, app.settings.max_search_limit);
@@ -31,7 +31,7 @@ pub(super) async fn run(args: ToolsArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow:
     } else {
         print(text(&view, &rows, &query, Paint::of_stdout()).trim_end())
     };
-    app.shutdown().await;
+    app.shared.shutdown().await;
     printed?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use super::block::{Block, Wrong, complain};
 use super::code_mode::{self, CodeModeSettings};
+use super::overrides::ModelOverrides;
 use super::problem::{Report, join};
 use super::tools::{check_step, lists, sandbox};
+use super::turn::{PartialTurn, TurnSettings};
 
 /// Who acts when nobody is named.
 pub const DEFAULT_AGENT: &str = "main";
@@ -25,7 +27,7 @@ pub enum SandboxMode {
 }
 
 /// What one agent has, the defaults of all agents filled in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AgentSettings {
     /// Its id.
     pub id: String,
@@ -39,23 +41,41 @@ pub struct AgentSettings {
     pub sandbox_mode: SandboxMode,
     /// The model it uses, as `provider/model`, if that is said.
     pub model: Option<String>,
+    /// How it takes a turn.
+    pub turn: TurnSettings,
+    /// Code mode where it differs with the model; [`AgentSettings::code_mode_for`] answers from it.
+    pub overrides: ModelOverrides,
+}
+
+impl AgentSettings {
+    /// Code mode of this agent with a model, named as `provider/model`. Without one these are the agent's own settings,
+    /// whatever its `model` is: who serves tools to another program does not know what model that program uses.
+    #[must_use]
+    pub fn code_mode_for(&self, model: Option<&str>) -> CodeModeSettings {
+        match model {
+            Some(model) => self.overrides.apply(&self.code_mode, model),
+            None => self.code_mode.clone(),
+        }
+    }
 }
 
 /// All agents that the configuration names.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Agents {
     pub(super) defaults: Partial,
     pub(super) entries: BTreeMap<String, Partial>,
 }
 
 /// What is written down of one agent.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Partial {
     code_mode: Option<CodeModeSettings>,
     lists: ToolLists,
     sandbox: Option<ToolLists>,
     sandbox_mode: Option<SandboxMode>,
     model: Option<String>,
+    turn: PartialTurn,
+    overrides: ModelOverrides,
 }
 
 /// An agent that is not configured.
@@ -107,6 +127,8 @@ impl Agents {
             sandbox: own.sandbox.as_ref().unwrap_or(sandbox).clone(),
             sandbox_mode: own.sandbox_mode.or(defaults.sandbox_mode).unwrap_or_default(),
             model: own.model.clone().or_else(|| defaults.model.clone()),
+            turn: own.turn.over(&defaults.turn),
+            overrides: ModelOverrides::of_both(&defaults.overrides, &own.overrides),
         })
     }
 }
@@ -191,7 +213,9 @@ fn partial(value: &Value, path: &str, global: &CodeModeSettings, report: &mut Re
 
 /// What agents and their defaults have in common.
 fn common(block: &mut Block<'_, '_, '_>, found: &mut Partial) {
-    found.model = block.text("model", Wrong::Ignored);
+    found.model = model(block);
+    found.turn = PartialTurn::read(block);
+    found.overrides = ModelOverrides::read(block);
     if let Some((path, value)) = block.get("sandbox")
         && let Some(mut block) = Block::open(value, &path, Wrong::Fatal, block.report())
     {
@@ -214,6 +238,21 @@ fn common(block: &mut Block<'_, '_, '_>, found: &mut Partial) {
         }
         block.finish();
     }
+}
+
+fn model(block: &mut Block<'_, '_, '_>) -> Option<String> {
+    let model = block.text("model", Wrong::Ignored)?;
+    if model
+        .split_once('/')
+        .is_none_or(|(provider, model)| provider.is_empty() || model.is_empty())
+    {
+        let path = block.at("model");
+        block.report().warning(
+            &path,
+            format!("`{model}` names no provider: write `provider/model`"),
+        );
+    }
+    Some(model)
 }
 
 fn tools(value: &Value, path: &str, global: &CodeModeSettings, found: &mut Partial, report: &mut Report<'_>) {

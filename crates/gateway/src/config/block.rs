@@ -21,6 +21,7 @@ pub(super) struct Block<'a, 'c, 'r> {
     path: String,
     report: &'c mut Report<'r>,
     known: Vec<&'static str>,
+    foreign: &'static [&'static str],
 }
 
 impl<'a, 'c, 'r> Block<'a, 'c, 'r> {
@@ -35,12 +36,18 @@ impl<'a, 'c, 'r> Block<'a, 'c, 'r> {
             complain(wrong, path, "an object", value, report);
             return None;
         };
-        Some(Self {
+        Some(Self::of(map, path, report))
+    }
+
+    /// The object at `path`.
+    pub(super) fn of(map: &'a Map<String, Value>, path: &str, report: &'c mut Report<'r>) -> Self {
+        Self {
             map,
             path: path.to_owned(),
             report,
             known: Vec::new(),
-        })
+            foreign: &[],
+        }
     }
 
     pub(super) fn report(&mut self) -> &mut Report<'r> {
@@ -97,15 +104,35 @@ impl<'a, 'c, 'r> Block<'a, 'c, 'r> {
         clamped(value, least, most, &path, self.report)
     }
 
+    /// Keys that other products read and that change nothing here.
+    pub(super) fn foreign(&mut self, keys: &'static [&'static str]) {
+        self.foreign = keys;
+    }
+
     /// Names the keys that nobody asked for.
     pub(super) fn finish(self) {
         for key in self.map.keys() {
-            if !self.known.contains(&key.as_str()) {
+            if self.foreign.contains(&key.as_str()) {
+                let path = join(&self.path, key);
+                self.report.note(&path, "belongs to another host and is ignored");
+            } else if !self.known.contains(&key.as_str()) {
                 let message = format!("unknown setting, ignored; known are {}", self.known.join(", "));
                 self.report.warning(&join(&self.path, key), message);
             }
         }
     }
+}
+
+/// Reports a value of the wrong kind without showing it, because it may hold a secret.
+pub(super) fn refuse(path: &str, expected: &str, got: &Value, report: &mut Report<'_>) -> String {
+    fail(path, format!("expected {expected}, got {}", kind(got)), report)
+}
+
+/// Reports an error and gives it back, for whoever has to say later why something cannot be used.
+pub(super) fn fail(path: &str, message: String, report: &mut Report<'_>) -> String {
+    let reason = format!("{path}: {message}");
+    report.error(path, message);
+    reason
 }
 
 pub(super) fn complain(wrong: Wrong, path: &str, expected: &str, got: &Value, report: &mut Report<'_>) {

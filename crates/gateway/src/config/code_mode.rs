@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use super::{
@@ -154,6 +156,18 @@ pub(super) fn read(value: &Value, path: &str, settings: &mut CodeModeSettings, r
         }
     }
     settings.search_default_limit = settings.search_default_limit.min(settings.max_search_limit);
+}
+
+/// `settings` with `value` read over them. What is wrong with it was reported when the file was read.
+pub(super) fn over(settings: &CodeModeSettings, value: &Value) -> CodeModeSettings {
+    let mut merged = settings.clone();
+    let mut known = Vec::new();
+    let mut report = Report {
+        file: PathBuf::new(),
+        problems: &mut known,
+    };
+    read(value, "", &mut merged, &mut report);
+    merged
 }
 
 const KNOWN: [&str; 12] = [

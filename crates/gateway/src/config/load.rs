@@ -11,15 +11,18 @@ use super::{
     agents::{self, Agents},
     code_mode::{self, CodeModeSettings},
     expand::Lookup,
+    models::Models,
     plugins::{self, PluginEntry},
     problem::{Problem, Report, Severity, join},
+    providers,
+    serve::{self, ServeSettings},
     server::{self, ServerConfig},
     text::{self, MAX_FILE_BYTES, kind},
     tools::{self, ToolSettings},
 };
 
 /// What all files together say.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Config {
     /// `tools.codeMode`.
     pub code_mode: CodeModeSettings,
@@ -29,12 +32,16 @@ pub struct Config {
     pub agents: Agents,
     /// `plugins.entries`, by plugin id.
     pub plugins: BTreeMap<String, PluginEntry>,
+    /// `models`.
+    pub models: Models,
+    /// `serve`.
+    pub serve: ServeSettings,
     /// The servers that could be read, in the order of the files; one name occurs once.
     pub servers: Vec<ServerConfig>,
 }
 
 /// A configuration and everything that is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Loaded {
     /// What could be read.
     pub config: Config,
@@ -53,7 +60,7 @@ impl Loaded {
 /// What kind of file one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Ours: `tools.codeMode` and `mcp.servers`.
+    /// Ours: everything that [`Config`] holds.
     Own,
     /// Another host's: `mcpServers` or `servers`.
     Host,
@@ -163,6 +170,8 @@ fn own(root: &Map<String, Value>, config: &mut Config, lookup: &Lookup<'_>, repo
             // Read below, over `tools`.
             ("agents", _) => {}
             ("plugins", value) => plugins::read(value, "plugins", &mut config.plugins, report),
+            ("models", value) => providers::read(value, "models", &mut config.models, lookup, report),
+            ("serve", value) => serve::read(value, "serve", &mut config.serve, lookup, report),
             ("tools" | "mcp", other) => {
                 report.error(key, format!("expected an object, got {}", kind(other)));
             }
@@ -170,7 +179,7 @@ fn own(root: &Map<String, Value>, config: &mut Config, lookup: &Lookup<'_>, repo
             ("$schema", _) => {}
             _ => report.warning(
                 &join("", key),
-                "unknown setting, ignored; known are tools, agents, plugins and mcp",
+                "unknown setting, ignored; known are tools, agents, plugins, models, serve and mcp",
             ),
         }
     }

@@ -16,6 +16,7 @@
 //! assert_eq!(loaded.problems[0].message, "5 is outside 100 to 60000, so 100 is used");
 //! ```
 mod agents;
+mod base_url;
 mod block;
 mod code_mode;
 mod entry;
@@ -23,23 +24,32 @@ mod env_file;
 mod expand;
 mod glob;
 mod load;
+mod models;
+mod overrides;
 mod plugins;
 mod problem;
+mod providers;
 mod secret;
+mod serve;
 mod server;
 mod text;
 mod tools;
+mod turn;
 
 pub use self::{
     agents::{AgentSettings, Agents, DEFAULT_AGENT, SandboxMode, UnknownAgent},
     code_mode::{CodeModeSettings, Languages, Switch},
     glob::Globs,
     load::{Config, Document, Loaded, Shape, Source, load, load_documents},
+    models::{ModelEntry, ModelRef, ModelRefError, Models, ProviderSettings},
+    overrides::ModelOverrides,
     plugins::PluginEntry,
     problem::{Problem, Severity},
     secret::Secret,
+    serve::ServeSettings,
     server::{DirectOnly, ServerConfig, Transport},
     tools::{ExecSettings, Root, ToolSettings, WebFetchSettings},
+    turn::TurnSettings,
 };
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ pub enum Severity {
     Note,
     /// A value was ignored or replaced.
     Warning,
-    /// A server or a whole file is lost.
+    /// A server, a provider or a whole file is lost.
     Error,
 }
 

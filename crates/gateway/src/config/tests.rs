@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use super::*;
 
 mod agents;
+mod models;
 mod policy;
+mod serve;
+mod turns;
 
 fn read(shape: Shape, text: &str) -> Loaded {
     let document = Document {
@@ -345,7 +348,7 @@ fn code_mode_is_clamped_and_mistakes_are_named() {
             "warning tools.codeMode.languages[1]: expected `javascript` or `typescript`, got a string `\"lua\"`",
             "warning tools.codeMode.mode: the only value is `only`, got a string `\"also\"`",
             "warning tools.codeMode.timeout: unknown setting, ignored; known are enabled, runtime, mode, languages, timeoutMs, memoryLimitBytes, maxOutputBytes, maxSnapshotBytes, maxPendingToolCalls, snapshotTtlSeconds, searchDefaultLimit, maxSearchLimit",
-            "warning other: unknown setting, ignored; known are tools, agents, plugins and mcp",
+            "warning other: unknown setting, ignored; known are tools, agents, plugins, models, serve and mcp",
         ]
     );
 }

@@ -19,7 +19,7 @@ use crate::cli::output::{Paint, print};
 use crate::config::{Config, DEFAULT_AGENT, DirectOnly, Globs, Secret, ServerConfig, Transport};
 use crate::tokens;
 use crate::upstream::{State, UpstreamOptions};
-use crate::wiring::{App, Channel, Setting, UpstreamTools};
+use crate::wiring::{App, Channel, Setting, Shared, UpstreamTools};
 
 /// The tool whose result, a picture, cannot cross the JSON wall.
 const PHOTO_TOOL: &str = "product_photo";
@@ -34,8 +34,6 @@ pub(crate) async fn run() -> anyhow::Result<ExitCode> {
         .agents
         .agent(DEFAULT_AGENT, &config.code_mode, &config.tools.sandbox)?;
     let setting = Setting {
-        agent,
-        channel: Channel::Cli,
         plugins: Arc::new(PluginHost::new()),
         options: UpstreamOptions {
             cache: None,
@@ -43,9 +41,9 @@ pub(crate) async fn run() -> anyhow::Result<ExitCode> {
         },
         trajectory: None,
     };
-    let app = App::start(config, setting)?;
+    let app = App::new(Shared::start(&config, setting)?, agent, Channel::Cli)?;
     let outcome = play(&app, paint).await;
-    app.shutdown().await;
+    app.shared.shutdown().await;
     Ok(if outcome? {
         ExitCode::SUCCESS
     } else {
@@ -74,7 +72,7 @@ fn shop_config() -> anyhow::Result<Config> {
 }
 
 async fn play(app: &App, paint: Paint) -> anyhow::Result<bool> {
-    app.await_all_servers().await;
+    app.shared.await_all_servers().await;
     let view = app.view();
     let Some(shop) = view.snapshot.server("shop") else {
         bail!("the demo's server is not configured")
@@ -97,7 +95,7 @@ async fn play(app: &App, paint: Paint) -> anyhow::Result<bool> {
     print(&render::opening(shop.tools.len(), lists, paint))?;
 
     let meter = Arc::new(Meter {
-        inner: app.servers(),
+        inner: app.shared.servers(),
         texts: Arc::default(),
     });
     let path = ExecutionPath::bare(Arc::<Meter>::clone(&meter));
@@ -135,7 +133,7 @@ async fn play_scene(app: &App, scene: &Scene, surface: &Arc<Surface>, meter: &Me
     let caller = first.caller.clone();
     let arguments = json!({ "code": scene.program, "language": scene.language });
     let started = Instant::now();
-    let mut result = app.exec(&arguments, first).await;
+    let mut result = app.shared.exec(&arguments, first).await;
     let mut codecell = tokens::count_json(&arguments);
     let mut legs = Vec::new();
     loop {
@@ -152,6 +150,7 @@ async fn play_scene(app: &App, scene: &Scene, surface: &Arc<Surface>, meter: &Me
         let arguments = json!({ "runId": run_id });
         codecell += tokens::count_json(&arguments);
         result = app
+            .shared
             .wait(
                 &arguments,
                 RunContext {

@@ -1,7 +1,17 @@
 //! The ways in: what stands between a caller and a cell.
+mod answer;
+mod call;
+mod changes;
+mod door;
 mod elicit;
-mod mcp;
 mod progress;
 mod stdio;
+mod visit;
+mod wire;
 
-pub(crate) use self::{mcp::serve_stdio, stdio::Stdio};
+pub(crate) use self::{
+    door::Door,
+    stdio::{Stdio, serve_stdio},
+    visit::Visit,
+    wire::{decode, encode},
+};

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use codecell::{CallEnd, CallOutcome, CellResult, NestedCall, Observer};
+use codecell::{CallEnd, CallOutcome, Caller, CellResult, NestedCall, Observer};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use serde_json::Value;
@@ -94,28 +94,42 @@ impl Observer for CellProgress {
     }
 }
 
-/// The suspended cells of one connection, newest last.
+/// A cell between two requests.
+#[derive(Clone)]
+pub(super) struct WaitingCell {
+    /// On whose behalf it runs.
+    pub(super) caller: Caller,
+    pub(super) progress: Arc<CellProgress>,
+}
+
+/// The suspended cells of one caller by their `runId`, newest last.
 #[derive(Default)]
-pub(super) struct WaitingCells(Mutex<VecDeque<(String, Arc<CellProgress>)>>);
+pub(super) struct WaitingCells(Mutex<VecDeque<(String, WaitingCell)>>);
 
 impl WaitingCells {
-    /// The cell that these arguments of `wait` name, or a new one that hears nothing.
-    pub(super) fn of(&self, arguments: &Value) -> Arc<CellProgress> {
+    /// The cell that these arguments of `wait` name.
+    pub(super) fn of(&self, arguments: &Value) -> Option<WaitingCell> {
         let cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let run_id = arguments.get("runId").and_then(Value::as_str);
-        cells
-            .iter()
-            .find(|(known, _)| Some(known.as_str()) == run_id)
-            .map(|(_, progress)| Arc::clone(progress))
-            .unwrap_or_default()
+        // As `wait` itself reads them.
+        let texts = ["runId", "run_id"]
+            .into_iter()
+            .filter_map(|key| arguments.get(key)?.as_str());
+        let run_id = texts.map(str::trim).find(|text| !text.is_empty())?;
+        let mut cells = cells.iter();
+        let (_, cell) = cells.find(|(known, _)| known == run_id)?;
+        Some(cell.clone())
     }
 
     /// Keeps a cell that waits, and forgets one that has ended.
-    pub(super) fn note(&self, cell: &CellResult, progress: &Arc<CellProgress>) {
+    pub(super) fn note(&self, cell: &CellResult, caller: &Caller, progress: &Arc<CellProgress>) {
         let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        cells.retain(|(_, known)| !Arc::ptr_eq(known, progress));
+        cells.retain(|(_, known)| !Arc::ptr_eq(&known.progress, progress));
         if let Some(run_id) = cell.run_id() {
-            cells.push_back((run_id.to_owned(), Arc::clone(progress)));
+            let waiting = WaitingCell {
+                caller: caller.clone(),
+                progress: Arc::clone(progress),
+            };
+            cells.push_back((run_id.to_owned(), waiting));
         }
         if cells.len() > MAX_WAITING_CELLS {
             cells.pop_front();

@@ -1,40 +1,92 @@
-//! JSON-RPC over standard input and output, one message a line.
+//! `codecell mcp`: JSON-RPC over standard input and output, one message a line.
 //!
-//! rmcp has such a transport; this one differs where a gateway must not be fragile: a line that is no message is
-//! answered and never ends the connection, the connection outlives a failed handshake, and a result can be sent
-//! as the exact text it was given in, integers of any size included.
+//! rmcp has such a transport; with this one a line that is no message is answered and never ends the connection, and
+//! the connection outlives a failed handshake.
 use std::sync::Arc;
+use std::time::Duration;
 
-use rmcp::model::{
-    CustomResult, ErrorCode, ErrorData, JsonRpcMessage, NumberOrString, RequestId, ServerJsonRpcMessage,
-    ServerResult,
-};
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::model::{JsonRpcError, JsonRpcMessage};
+use rmcp::service::{QuitReason, RxJsonRpcMessage, ServerInitializeError, ServiceExt, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{ErrorData as McpError, RoleServer};
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+
+use super::door::Door;
+use super::visit::Visit;
+use super::wire::{decode, encode};
+use crate::wiring::App;
 
 /// Longest line that is accepted, in bytes.
 ///
 /// A program and its arguments are small; without a limit a peer that never ends its line takes all memory.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// The key that marks a result which is written as text. No peer can forge it: only results pass this way.
-const RAW_RESULT: &str = "codecell/raw-result";
+/// How long running cells may go on after the caller closed its side.
+///
+/// Long enough for `echo … | codecell mcp` to see its answer, shorter than any host waits before it kills us.
+const END_GRACE: Duration = Duration::from_millis(500);
 
-/// Wraps the JSON text of a result, so that [`Stdio`] writes it byte for byte.
-pub(crate) fn raw_result(text: String) -> CustomResult {
-    CustomResult::new(json!({ RAW_RESULT: text }))
+/// Serves one connection until its peer closes it or `stop` fires, then ends everything that was started for it.
+///
+/// # Errors
+///
+/// Fails when the connection's task died, which no input should be able to cause.
+pub(crate) async fn serve_stdio<R, W>(
+    app: &Arc<App>,
+    stdio: Stdio<R, W>,
+    stop: CancellationToken,
+) -> anyhow::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let visit = Visit::begin(app)?;
+    let (closed, gone, abort) = (stdio.closed(), visit.gone(), visit.aborted());
+    let stopping = tokio::spawn({
+        let stop = stop.clone();
+        async move {
+            tokio::select! {
+                () = stop.cancelled() => gone.cancel(),
+                () = closed.cancelled() => {
+                    gone.cancel();
+                    stop.run_until_cancelled(tokio::time::sleep(END_GRACE)).await;
+                }
+            }
+            abort.cancel();
+        }
+    });
+    let ended = serve(visit.door(), stdio, stop).await;
+    stopping.abort();
+    visit.end().await;
+    ended
 }
 
-/// The length of a result wrapped by [`raw_result`], in bytes.
-pub(crate) fn raw_len(result: &CustomResult) -> usize {
-    let text = result.0.get(RAW_RESULT).and_then(Value::as_str);
-    text.map_or(0, str::len)
+async fn serve<R, W>(door: Door, stdio: Stdio<R, W>, stop: CancellationToken) -> anyhow::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    loop {
+        match door.clone().serve_with_ct(stdio.clone(), stop.clone()).await {
+            Ok(service) => {
+                return match service.waiting().await? {
+                    QuitReason::JoinError(error) => Err(error.into()),
+                    _ => Ok(()),
+                };
+            }
+            Err(ServerInitializeError::Cancelled | ServerInitializeError::ConnectionClosed(_)) => {
+                return Ok(());
+            }
+            Err(ServerInitializeError::TransportError { error, .. }) => {
+                tracing::warn!(%error, "the caller cannot be written to");
+                return Ok(());
+            }
+            // The handshake was refused or skipped. The peer was told; it may do better next time.
+            Err(error) => tracing::warn!(%error, "the handshake failed, waiting for another"),
+        }
+    }
 }
 
 /// One end of a connection. Clones share it, so a second handshake can follow a failed first one.
@@ -85,7 +137,8 @@ impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'stat
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let write = Arc::clone(&self.write);
         async move {
-            let line = encode(&item)?;
+            let mut line = encode(&item)?;
+            line.push(b'\n');
             let mut write = write.lock().await;
             write.write_all(&line).await?;
             write.flush().await
@@ -101,18 +154,17 @@ impl<R: AsyncRead + Send + Unpin + 'static, W: AsyncWrite + Send + Unpin + 'stat
                     Ok(None) => continue,
                     Err(refusal) => *refusal,
                 },
-                Line::TooLong => refuse(
-                    ErrorCode::INVALID_REQUEST,
-                    format!("the message is longer than {MAX_LINE_BYTES} bytes"),
-                    None,
-                ),
+                Line::TooLong => {
+                    let message = format!("the message is longer than {MAX_LINE_BYTES} bytes");
+                    JsonRpcError::new(None, McpError::invalid_request(message, None))
+                }
                 Line::End => {
                     self.closed.cancel();
                     return None;
                 }
             };
             // A peer that cannot be written to shows as the end of its input soon enough.
-            let _unsent = self.send(refusal).await;
+            let _unsent = self.send(JsonRpcMessage::Error(refusal)).await;
         }
     }
 
@@ -165,87 +217,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// What a line says: a message, nothing worth an answer, or the answer that tells the peer its mistake.
-fn decode(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Box<ServerJsonRpcMessage>> {
-    const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
-    if line.is_empty() {
-        return Ok(None);
-    }
-    let reason = match serde_json::from_slice(line) {
-        Ok(message) => return Ok(Some(message)),
-        Err(error) => error,
-    };
-    let Ok(value) = serde_json::from_slice::<Value>(line) else {
-        return Err(Box::new(refuse(
-            ErrorCode::PARSE_ERROR,
-            format!("the line is not JSON: {reason}"),
-            None,
-        )));
-    };
-    let id = value.get("id").and_then(request_id);
-    if id.is_none() && value.get("method").is_some() {
-        tracing::debug!(%reason, "a notification that cannot be read is ignored");
-        return Ok(None);
-    }
-    Err(Box::new(refuse(
-        ErrorCode::INVALID_REQUEST,
-        "the message is not a JSON-RPC request".into(),
-        id,
-    )))
-}
-
-fn request_id(value: &Value) -> Option<RequestId> {
-    match value {
-        Value::String(text) => Some(NumberOrString::String(text.as_str().into())),
-        Value::Number(number) => number.as_i64().map(NumberOrString::Number),
-        _ => None,
-    }
-}
-
-fn refuse(code: ErrorCode, message: String, id: Option<RequestId>) -> ServerJsonRpcMessage {
-    let error: ErrorData = McpError::new(code, message, None);
-    ServerJsonRpcMessage::error(error, id)
-}
-
-fn encode(message: &ServerJsonRpcMessage) -> Result<Vec<u8>, serde_json::Error> {
-    let mut line = match raw_response(message) {
-        Some((id, text)) => {
-            #[derive(serde::Serialize)]
-            struct Response<'a> {
-                jsonrpc: &'a str,
-                id: &'a RequestId,
-                result: &'a RawValue,
-            }
-            let result: &RawValue = serde_json::from_str(text)?;
-            serde_json::to_vec(&Response {
-                jsonrpc: "2.0",
-                id,
-                result,
-            })?
-        }
-        None => serde_json::to_vec(message)?,
-    };
-    line.push(b'\n');
-    Ok(line)
-}
-
-fn raw_response(message: &ServerJsonRpcMessage) -> Option<(&RequestId, &str)> {
-    let JsonRpcMessage::Response(response) = message else {
-        return None;
-    };
-    let ServerResult::CustomResult(CustomResult(value)) = &response.result else {
-        return None;
-    };
-    Some((&response.id, value.get(RAW_RESULT)?.as_str()?))
-}
-
 #[cfg(test)]
 mod tests {
-    use rmcp::model::{JsonRpcMessage, NumberOrString, ServerJsonRpcMessage, ServerResult};
     use rmcp::transport::Transport;
 
-    use super::{MAX_LINE_BYTES, Stdio, encode, raw_result};
+    use super::{MAX_LINE_BYTES, Stdio};
 
     /// Feeds `input` to a fresh connection; the methods of the messages that came through, and what was answered.
     async fn talk(input: &[u8]) -> (Vec<String>, String) {
@@ -311,21 +287,6 @@ mod tests {
         assert!(
             answered.contains("the message is longer than 16777216 bytes"),
             "{answered}"
-        );
-    }
-
-    #[test]
-    fn a_raw_result_is_written_byte_for_byte() {
-        let text = r#"{"big":123456789012345678901234567890,"b":1,"a":1.0}"#;
-        let message = ServerJsonRpcMessage::response(
-            ServerResult::CustomResult(raw_result(text.to_owned())),
-            NumberOrString::Number(3),
-        );
-        assert!(matches!(message, JsonRpcMessage::Response(_)));
-        let line = String::from_utf8(encode(&message).unwrap()).unwrap();
-        assert_eq!(
-            line,
-            format!("{{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{text}}}\n")
         );
     }
 }

@@ -8,9 +8,16 @@ const ANNOTATION: &str = "x-mcp-header";
 
 /// One argument that travels as a header too.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mirror {
+pub(crate) struct Mirror {
     header: String,
     path: Vec<String>,
+}
+
+impl Mirror {
+    /// The header's name, in lower case.
+    pub(crate) fn header(&self) -> String {
+        format!("mcp-param-{}", self.header.to_ascii_lowercase())
+    }
 }
 
 /// The largest whole number that every JSON reader keeps exact.
@@ -19,7 +26,7 @@ const SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// Finds the annotations of an input schema; one that breaks the rules makes the tool invalid.
 ///
 /// The schema is no deeper than the JSON parser allows, which bounds the recursion.
-pub(super) fn mirrors(schema: &Value) -> Result<Vec<Mirror>, String> {
+pub(crate) fn mirrors(schema: &Value) -> Result<Vec<Mirror>, String> {
     let mut found: Vec<Mirror> = Vec::new();
     let mut path = Vec::new();
     walk(schema, &mut path, Reach::Root, &mut found)?;
@@ -115,7 +122,7 @@ fn is_token_char(c: char) -> bool {
 }
 
 /// The headers of one request.
-pub(super) fn of_request(method: &str, params: &Fields, mirrors: &[Mirror]) -> Vec<(String, String)> {
+pub(crate) fn of_request(method: &str, params: &Fields, mirrors: &[Mirror]) -> Vec<(String, String)> {
     let mut headers = vec![("mcp-method".to_owned(), method.to_owned())];
     let key = match method {
         "tools/call" | "prompts/get" => "name",
@@ -130,10 +137,7 @@ pub(super) fn of_request(method: &str, params: &Fields, mirrors: &[Mirror]) -> V
             .get("arguments")
             .and_then(|arguments| at_path(arguments, &mirror.path))
         {
-            headers.push((
-                format!("mcp-param-{}", mirror.header.to_ascii_lowercase()),
-                encode(&text),
-            ));
+            headers.push((mirror.header(), encode(&text)));
         }
     }
     headers
@@ -154,6 +158,15 @@ fn at_path(arguments: &RawValue, path: &[String]) -> Option<String> {
             Some(whole.map_or_else(|| number.to_string(), |number| number.to_string()))
         }
         Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// What a header says; `None` if it says it in a way that cannot be read.
+pub(crate) fn decode(text: &str) -> Option<String> {
+    let between = text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+    match between {
+        Some(encoded) => String::from_utf8(BASE64_STANDARD.decode(encoded).ok()?).ok(),
+        None => Some(text.to_owned()),
     }
 }
 
@@ -213,6 +226,7 @@ mod tests {
             ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
         ] {
             assert_eq!(encode(text), expected);
+            assert_eq!(decode(expected).as_deref(), Some(text));
         }
     }
 

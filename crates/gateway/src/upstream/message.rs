@@ -19,10 +19,10 @@ const PROTOCOL_META: &str = "io.modelcontextprotocol/";
 
 /// The object under an envelope's or a result's keys, order kept, values as sent.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Fields(pub(super) Vec<(String, Box<RawValue>)>);
+pub(crate) struct Fields(pub(super) Vec<(String, Box<RawValue>)>);
 
 impl Fields {
-    pub(super) fn get(&self, key: &str) -> Option<&RawValue> {
+    pub(crate) fn get(&self, key: &str) -> Option<&RawValue> {
         self.0
             .iter()
             .find(|(known, _)| known == key)
@@ -36,11 +36,11 @@ impl Fields {
         }
     }
 
-    pub(super) fn parse(text: &RawValue) -> Option<Self> {
+    pub(crate) fn parse(text: &RawValue) -> Option<Self> {
         serde_json::from_str(text.get()).ok()
     }
 
-    pub(super) fn text(&self, key: &str) -> Option<String> {
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
         self.get(key).and_then(|raw| serde_json::from_str(raw.get()).ok())
     }
 

@@ -31,7 +31,7 @@ mod cache;
 mod call;
 mod error;
 mod handshake;
-mod headers;
+pub(crate) mod headers;
 mod http;
 mod lines;
 mod listing;
@@ -48,6 +48,7 @@ mod subscribe;
 mod tools;
 mod upstreams;
 
+pub(crate) use self::message::Fields;
 pub use self::{
     error::{CallError, Message, Phase},
     peer::{Progress, ProgressSink},

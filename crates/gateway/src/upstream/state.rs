@@ -32,6 +32,17 @@ pub enum State {
 }
 
 impl State {
+    /// What [`label`](Self::label) says.
+    pub(crate) const LABELS: [&'static str; 7] = [
+        "disabled",
+        "connecting",
+        "ready",
+        "restarting",
+        "needs_auth",
+        "failed",
+        "stopped",
+    ];
+
     /// One lower-case word for listings.
     #[must_use]
     pub fn label(&self) -> &'static str {

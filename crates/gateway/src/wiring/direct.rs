@@ -13,6 +13,7 @@ const MAX_NAME_CHARS: usize = 64;
 
 /// The visible names of direct tools. A name that was given stays with its tool as long as the process
 /// lives: a server that connects late must not take over what the model knows as another server's tool.
+#[derive(Clone)]
 pub(super) struct DirectNames {
     given: BTreeMap<ToolId, String>,
     taken: BTreeSet<String>,

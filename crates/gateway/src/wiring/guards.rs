@@ -19,14 +19,25 @@ pub(crate) enum Channel {
     Cli,
     /// Another program, over MCP.
     Mcp,
+    /// Agent turns at a terminal.
+    Terminal,
+    /// Agent turns over HTTP.
+    Http,
 }
 
 impl Channel {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Cli => "cli",
+            Self::Cli | Self::Terminal => "cli",
             Self::Mcp => "mcp",
+            Self::Http => "http",
         }
+    }
+
+    /// Whether a configuration that does not say has code mode. Turns can do without it; the others have nothing to
+    /// fall back to.
+    pub(crate) fn has_code_mode_unless_told(self) -> bool {
+        matches!(self, Self::Cli | Self::Mcp)
     }
 }
 
@@ -34,7 +45,7 @@ impl Channel {
 pub(crate) fn is_sandboxed(agent: &AgentSettings, channel: Channel) -> bool {
     match agent.sandbox_mode {
         SandboxMode::Off => false,
-        SandboxMode::NonMain => channel != Channel::Cli,
+        SandboxMode::NonMain => !matches!(channel, Channel::Cli | Channel::Terminal),
         SandboxMode::All => true,
     }
 }

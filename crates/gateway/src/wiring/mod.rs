@@ -1,15 +1,18 @@
 //! Joins the parts: servers to tools, tools to a surface, a surface to cells.
 mod app;
+mod calls;
 mod direct;
 mod executor;
 mod guards;
 mod record;
+mod shared;
 mod view;
 
 pub(crate) use self::{
-    app::{App, Setting, failed},
+    app::App,
     executor::UpstreamTools,
     guards::Channel,
-    record::Record,
+    record::{Record, append_events, redactor},
+    shared::{EngineState, Setting, Shared, failed},
     view::{RemovedTool, View, VisibleKind, VisibleTool},
 };

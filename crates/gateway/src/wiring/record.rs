@@ -1,6 +1,6 @@
 //! Writes the trajectory of a session: its cells, their nested calls, and the questions to people.
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use codecell::tools::{ApprovalNews, Approvals, PendingApproval};
 use codecell::{Answer, CallEnd, CellLeg, CellResult, NestedCall, Observer};
 use codecell_trajectory::{
-    ApprovalRequested, ApprovalResolved, Happening, JsonLines, Outcome, Recorder, Redactor, ToolCall,
+    ApprovalRequested, ApprovalResolved, Happening, JsonLines, Outcome, Recorder, Redactor, ToolCall, TrajectoryEvent,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -34,15 +34,7 @@ impl Record {
     ///
     /// Fails when the file cannot be opened.
     pub(crate) fn open(file: &Path, session: &str, approvals: &Approvals) -> io::Result<Arc<Self>> {
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(file)?;
-        if file.metadata()?.is_file() {
-            // It may have been there before, and readable by others.
-            file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-        }
-        let lines = JsonLines::new(file);
+        let lines = JsonLines::new(open(file)?);
         let record = Arc::new(Self {
             recorder: Recorder::new(session, lines).with_redactor(redactor()),
             open: AtomicUsize::new(0),
@@ -101,6 +93,33 @@ impl Record {
             tracing::warn!(%error, "the trajectory is incomplete");
         }
     }
+}
+
+/// Opens a file to append to it.
+fn open(file: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(file)?;
+    if file.metadata()?.is_file() {
+        // It may have been there before, and readable by others.
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    }
+    Ok(file)
+}
+
+/// Appends events of which everything is known already, in one piece. Secrets have to be out of them.
+///
+/// # Errors
+///
+/// Fails when the file cannot be opened or written.
+pub(crate) fn append_events(file: &Path, events: &[TrajectoryEvent]) -> io::Result<()> {
+    let mut text = Vec::new();
+    for event in events {
+        serde_json::to_writer(&mut text, event)?;
+        text.push(b'\n');
+    }
+    open(file)?.write_all(&text)
 }
 
 impl Observer for Record {
@@ -221,7 +240,7 @@ fn waiting_call(approval: &PendingApproval) -> String {
 }
 
 /// Hides secrets, and where on this machine things are.
-fn redactor() -> Redactor {
+pub(crate) fn redactor() -> Redactor {
     let mut redactor = Redactor::default();
     if let Ok(folder) = std::env::current_dir() {
         redactor = redactor.with_workspace(&folder.to_string_lossy());

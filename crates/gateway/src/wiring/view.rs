@@ -1,8 +1,12 @@
 //! What there is at one moment: for cells and for the model.
 use std::sync::Arc;
 
-use codecell::{Exposure, Owner, Replay, ServerInfo, Settings, Surface, Tool, ToolSpec};
-use serde_json::Value;
+use codecell::tools::{CallContext, Progress};
+use codecell::{
+    Caller, Exposure, Json, Owner, Replay, ServerInfo, Settings, Surface, Tool, ToolResult, ToolSpec,
+};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 use crate::upstream::{ServerSnapshot, Snapshot, State};
 
@@ -13,6 +17,33 @@ pub(crate) struct View {
     pub(crate) snapshot: Arc<Snapshot>,
     /// What the policy took away, for people.
     pub(crate) removed: Vec<RemovedTool>,
+}
+
+impl View {
+    /// Calls one of the visible tools; gives the result in MCP's shape. The error is text for the model.
+    pub(crate) async fn call_direct(
+        &self,
+        tool: &Arc<Tool>,
+        arguments: &Value,
+        caller: &Caller,
+        number: u32,
+        cancel: CancellationToken,
+        progress: Progress,
+    ) -> Result<String, String> {
+        let context = CallContext {
+            caller: Arc::new(caller.clone()),
+            cell: None,
+            number,
+            cancel,
+            progress,
+        };
+        let delivered = self.surface.path().call(tool, Some(&Json::from(arguments)), context).await;
+        match delivered {
+            Ok(delivered) if tool.is_mcp() => Ok(delivered.result.result.to_string()),
+            Ok(delivered) => Ok(mcp_shape(&delivered.result)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
 }
 
 /// A tool that the policy took away.
@@ -47,6 +78,27 @@ pub(crate) enum VisibleKind {
     Exec,
     Wait,
     Direct(Arc<Tool>),
+}
+
+/// The result of a tool of this process, as MCP has it: objects are structured content, everything is text.
+fn mcp_shape(result: &ToolResult) -> String {
+    let mut fields = match result.result.read::<Value>() {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    fields.remove("details");
+    if let Some(value) = &result.value
+        && let Ok(value @ Value::Object(_)) = value.read()
+    {
+        fields.insert("structuredContent".into(), value);
+    }
+    fields
+        .entry("content")
+        .or_insert_with(|| Value::Array(Vec::new()));
+    if result.is_error {
+        fields.insert("isError".into(), true.into());
+    }
+    Value::Object(fields).to_string()
 }
 
 /// `exec` and `wait` as the model is told of them.

@@ -2,6 +2,7 @@
 use std::path::PathBuf;
 
 use super::report::{Engine, Report, ServerReport};
+use super::turns::TurnsReport;
 use crate::cli::output::{Paint, one_line, thousands};
 
 /// Columns of a line of the report.
@@ -25,6 +26,9 @@ pub(super) fn text(report: &Report, default_places: &[PathBuf], paint: Paint) ->
     }
     for server in &report.servers {
         out.push_str(&server_block(server, paint));
+    }
+    if let Some(turns) = &report.turns {
+        agent_turns(&mut out, turns, paint);
     }
     out.push_str(&heading("Tokens in every model request (o200k)", paint));
     let direct = report.tokens.direct;
@@ -95,6 +99,61 @@ fn configuration(out: &mut String, report: &Report, default_places: &[PathBuf], 
     }
 }
 
+/// What agent turns need. What is wrong here stops nothing else.
+fn agent_turns(out: &mut String, turns: &TurnsReport, paint: Paint) {
+    out.push_str(&heading("Model providers", paint));
+    if turns.providers.is_empty() {
+        out.push_str("  none configured\n");
+    }
+    let usable = |reason: Option<&String>| match reason {
+        None => paint.green("usable"),
+        Some(_) => paint.red("unusable"),
+    };
+    for provider in &turns.providers {
+        let facts = match (&provider.reason, provider.api) {
+            (Some(reason), _) => reason.clone(),
+            (None, api) if provider.models.is_empty() => format!("{}, any model", api.unwrap_or_default()),
+            (None, api) => format!("{}, {}", api.unwrap_or_default(), provider.models.join(", ")),
+        };
+        out.push_str(&format!(
+            "  {}  {}  {}\n",
+            paint.bold(&one_line(&provider.id, WIDTH)),
+            usable(provider.reason.as_ref()),
+            one_line(&facts, 2 * WIDTH)
+        ));
+    }
+    out.push_str(&heading("Agents", paint));
+    for agent in &turns.agents {
+        let facts = match (&agent.reason, &agent.model) {
+            (Some(reason), _) => reason.clone(),
+            (None, model) => {
+                let how = if agent.code_mode {
+                    ""
+                } else {
+                    ", without code mode"
+                };
+                format!("{}{how}", model.as_deref().unwrap_or_default())
+            }
+        };
+        out.push_str(&format!(
+            "  {}  {}  {}\n",
+            paint.bold(&one_line(&agent.id, WIDTH)),
+            usable(agent.reason.as_ref()),
+            one_line(&facts, 2 * WIDTH)
+        ));
+    }
+    out.push_str(&heading("Serve", paint));
+    let serve = &turns.serve;
+    let token = match serve.token {
+        Some(place) => format!("token from {place}"),
+        None => "no token".into(),
+    };
+    out.push_str(&format!("  {}  {token}\n", serve.listen));
+    if let Some(reason) = &serve.reason {
+        out.push_str(&format!("      {reason}\n"));
+    }
+}
+
 fn server_block(server: &ServerReport, paint: Paint) -> String {
     let state = match server.state {
         "ready" => paint.green(server.state),
@@ -156,6 +215,7 @@ mod tests {
     use crate::cli::doctor::report::{
         AdviceReport, Engine, LeftOut, ProblemReport, RemovedReport, Report, ServerReport, TokenReport,
     };
+    use crate::cli::doctor::turns::{AgentReport, ProviderReport, ServeReport, TurnsReport};
     use crate::cli::output::Paint;
 
     #[test]
@@ -208,6 +268,41 @@ mod tests {
                 notes: Vec::new(),
                 stderr: Some("Traceback\nno module".into()),
             }],
+            turns: Some(TurnsReport {
+                providers: vec![
+                    ProviderReport {
+                        id: "openai".into(),
+                        api: Some("openai-responses"),
+                        models: vec!["small".into(), "big".into()],
+                        reason: None,
+                    },
+                    ProviderReport {
+                        id: "other".into(),
+                        api: None,
+                        models: Vec::new(),
+                        reason: Some("`baseUrl` is missing".into()),
+                    },
+                ],
+                agents: vec![
+                    AgentReport {
+                        id: "main".into(),
+                        model: Some("openai/small".into()),
+                        code_mode: false,
+                        reason: None,
+                    },
+                    AgentReport {
+                        id: "reviewer".into(),
+                        model: Some("other/x".into()),
+                        code_mode: false,
+                        reason: Some("provider `other` cannot be used".into()),
+                    },
+                ],
+                serve: ServeReport {
+                    listen: "0.0.0.0:4860".into(),
+                    token: None,
+                    reason: Some("a token is needed".into()),
+                },
+            }),
             tokens: TokenReport {
                 tokenizer: "o200k_base",
                 direct: 1_234,
@@ -221,6 +316,11 @@ mod tests {
              Engine\n  ready  a cell runs\n\n\
              Servers\n  git  failed  2 tools as last seen, 1,234 tokens\n      exited with status 3\n      \
              left out: bad (its name is a number)\n      the end of its standard error:\n        Traceback\n        no module\n\n\
+             Model providers\n  openai  usable  openai-responses, small, big\n  \
+             other  unusable  `baseUrl` is missing\n\n\
+             Agents\n  main  usable  openai/small, without code mode\n  \
+             reviewer  unusable  provider `other` cannot be used\n\n\
+             Serve\n  0.0.0.0:4860  no token\n      a token is needed\n\n\
              Tokens in every model request (o200k)\n  \
              all tools, listed one by one          1,234\n  \
              through Codecell                      1,000\n  \

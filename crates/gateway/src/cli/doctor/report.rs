@@ -8,7 +8,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::advice::advice;
-use crate::config::{Problem, Severity};
+use super::turns::TurnsReport;
+use crate::config::{Config, Problem, Severity};
 use crate::tokens;
 use crate::upstream::{Era, ServerSnapshot, State};
 use crate::wiring::{App, RemovedTool};
@@ -26,6 +27,9 @@ pub(super) struct Report {
     pub(super) removed: Vec<RemovedReport>,
     pub(super) engine: Engine,
     pub(super) servers: Vec<ServerReport>,
+    /// What agent turns need, if models are configured.
+    #[serde(flatten)]
+    pub(super) turns: Option<TurnsReport>,
     pub(super) tokens: TokenReport,
 }
 
@@ -131,7 +135,7 @@ impl From<Problem> for ProblemReport {
 }
 
 impl Report {
-    pub(super) async fn new(app: &App, files: Vec<PathBuf>, problems: Vec<Problem>) -> Self {
+    pub(super) async fn new(app: &App, config: &Config, files: Vec<PathBuf>, problems: Vec<Problem>) -> Self {
         let view = app.view();
         let servers: Vec<ServerReport> = view.snapshot.servers.iter().map(ServerReport::new).collect();
         let engine = engine(app).await;
@@ -165,6 +169,7 @@ impl Report {
             removed: removed(&view.removed),
             engine,
             servers,
+            turns: TurnsReport::new(&app.shared, config),
             tokens,
         }
     }
@@ -199,7 +204,7 @@ async fn engine(app: &App) -> Engine {
         cancel: CancellationToken::new(),
         observer: Arc::new(Unobserved),
     };
-    match app.exec(&json!({ "code": "return 1 + 1" }), run).await {
+    match app.shared.exec(&json!({ "code": "return 1 + 1" }), run).await {
         CellResult::Completed { .. } => Engine::Ready,
         CellResult::Failed { error, .. } => Engine::Failed { error },
         CellResult::Waiting { .. } => Engine::Failed {

@@ -9,7 +9,7 @@ use super::policy::{lists, own};
 use super::problems;
 
 /// An agent of a sound configuration.
-fn agent(loaded: &Loaded, id: &str) -> Result<AgentSettings, String> {
+pub(super) fn agent(loaded: &Loaded, id: &str) -> Result<AgentSettings, String> {
     let Config {
         agents,
         code_mode,
@@ -57,6 +57,8 @@ fn an_agent_is_read_over_the_defaults_and_the_global_settings() {
         sandbox: lists(None, &[], Some(&["ls"])),
         sandbox_mode: SandboxMode::NonMain,
         model: Some("anthropic/large".into()),
+        turn: TurnSettings::default(),
+        overrides: ModelOverrides::default(),
     };
     let expected = [
         AgentSettings {
@@ -69,6 +71,7 @@ fn an_agent_is_read_over_the_defaults_and_the_global_settings() {
             sandbox: lists(None, &["bundle-mcp"], None),
             sandbox_mode: SandboxMode::All,
             model: Some("ollama/small".into()),
+            ..main.clone()
         },
         AgentSettings {
             id: "old".into(),
@@ -106,6 +109,8 @@ fn without_agents_there_is_main() {
         sandbox: ToolLists::default(),
         sandbox_mode: SandboxMode::Off,
         model: None,
+        turn: TurnSettings::default(),
+        overrides: ModelOverrides::default(),
     };
     assert_eq!(agent(&loaded, "main"), Ok(main));
     assert_eq!(
@@ -131,11 +136,11 @@ fn what_an_agent_cannot_have_is_named() {
         problems(&loaded),
         [
             "warning agents.defaults.model: expected a string, got a number `7`",
-            "warning agents.defaults.tools: unknown setting, ignored; known are model, sandbox",
+            "warning agents.defaults.tools: unknown setting, ignored; known are model, systemPrompt, temperature, maxTokens, maxRounds, maxTurnTokens, timeoutSeconds, models, sandbox",
             "warning agents.entries.a.sandbox.scope: unknown setting, ignored; known are mode",
             "warning agents.entries.a.tools.codeMode.mode: the only value is `only`, got a string `\"also\"`",
             "warning agents.entries.a.tools.exec: unknown setting, ignored; known are codeMode, allow, alsoAllow, deny, sandbox",
-            "warning agents.entries.a.name: unknown setting, ignored; known are id, model, sandbox, tools",
+            "warning agents.entries.a.name: unknown setting, ignored; known are id, model, systemPrompt, temperature, maxTokens, maxRounds, maxTurnTokens, timeoutSeconds, models, sandbox, tools",
             "warning agents.main: unknown setting, ignored; known are defaults, entries, list",
         ]
     );
