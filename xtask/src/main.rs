@@ -11,7 +11,9 @@
 
 mod e2e;
 mod guest;
+mod http;
 mod mcp;
+mod model;
 mod process;
 mod tidy;
 mod workspace;

@@ -148,6 +148,12 @@ pub(crate) fn kill(id: u32) -> Result<()> {
     kill_process(target, Signal::KILL).with_context(|| format!("killing process {id}"))
 }
 
+/// Asks one process to end.
+pub(crate) fn terminate(id: u32) -> Result<()> {
+    let target = pid(id).with_context(|| format!("{id} is no process id"))?;
+    kill_process(target, Signal::TERM).with_context(|| format!("ending process {id}"))
+}
+
 fn pid(id: u32) -> Option<Pid> {
     i32::try_from(id).ok().and_then(Pid::from_raw)
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask e2e`: plays the product from outside, with real processes and real pipes.
 
+mod agent;
 mod approvals;
 mod cell;
 mod commands;
@@ -11,17 +12,16 @@ mod policy;
 mod real;
 mod room;
 mod runs;
+mod steps;
 mod upstreams;
 
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{process, workspace};
+use crate::workspace;
 use room::Room;
+use steps::{Chain, Steps};
 
 /// What to play.
 #[derive(Debug, clap::Args)]
@@ -32,68 +32,15 @@ pub(crate) struct Options {
     /// Also plays servers and clients that nobody here wrote (installed from npm and PyPI).
     #[arg(long)]
     real: bool,
+    /// Also drives whole agent hosts, with a scripted model in the place of a hosted one (installed from npm).
+    #[arg(long)]
+    hosts: bool,
     /// Also drives every recorded server of this folder.
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     /// Plays only the steps whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-}
-
-/// Longest a process may outlive the step that started it.
-const FAREWELL: Duration = Duration::from_secs(5);
-
-/// Plays steps one after the other and remembers which failed.
-pub(crate) struct Steps {
-    binary: PathBuf,
-    /// Where the guest has been compiled, so that no other step pays for that.
-    warm: Room,
-    only: Option<String>,
-    passed: usize,
-    failed: Vec<String>,
-}
-
-impl Steps {
-    /// Plays one step in a room of its own, and looks whether it left processes behind.
-    fn play(&mut self, name: &str, step: impl FnOnce(&Room) -> Result<()>) {
-        self.play_with(&self.binary.clone(), name, step);
-    }
-
-    /// As [`play`](Self::play), with another program that is a gateway.
-    fn play_with(&mut self, binary: &Path, name: &str, step: impl FnOnce(&Room) -> Result<()>) {
-        if self
-            .only
-            .as_ref()
-            .is_some_and(|only| !name.contains(only.as_str()))
-        {
-            return;
-        }
-        let started = Instant::now();
-        let outcome = Room::new(binary, Some(&self.warm)).and_then(|room| {
-            let outcome = step(&room);
-            let orphans = process::until(FAREWELL, "the end of every process", || {
-                process::marked(room.marker()).is_empty().then_some(())
-            });
-            for left in process::marked(room.marker()) {
-                process::kill(left)?;
-            }
-            outcome.and(orphans.context("processes were left behind"))
-        });
-        let took = started.elapsed().as_millis();
-        match outcome {
-            Ok(()) => {
-                self.passed += 1;
-                println!("ok    {name} ({took} ms)");
-            }
-            Err(error) => {
-                self.failed.push(name.to_owned());
-                println!("FAIL  {name} ({took} ms)");
-                for line in format!("{error:#}").lines() {
-                    println!("      {line}");
-                }
-            }
-        }
-    }
 }
 
 /// Plays everything that was asked for; an error names the steps that failed.
@@ -104,13 +51,8 @@ pub(crate) fn run(options: Options) -> Result<()> {
             .with_context(|| format!("there is no `{}`", path.display()))?,
         None => build()?,
     };
-    let mut steps = Steps {
-        warm: warm_room(&binary)?,
-        binary,
-        only: options.only,
-        passed: 0,
-        failed: Vec::new(),
-    };
+    let warm = warm_room(&binary)?;
+    let mut steps = Steps::new(binary, warm, options.only);
     commands::play(&mut steps);
     hostile::play(&mut steps);
     door::play(&mut steps);
@@ -120,6 +62,9 @@ pub(crate) fn run(options: Options) -> Result<()> {
     approvals::play(&mut steps);
     core_tools::play(&mut steps);
     plugin::play(&mut steps);
+    agent::play_seed(&mut steps);
+    agent::play_turns(&mut steps);
+    agent::play_operator(&mut steps);
     upstreams::play(&mut steps);
     let mut recorded = vec![workspace::root().join("fixtures/mcp")];
     if let Some(corpus) = options.corpus {
@@ -132,11 +77,10 @@ pub(crate) fn run(options: Options) -> Result<()> {
     if options.real {
         real::play(&mut steps, &recorded)?;
     }
-    println!("e2e: {} passed, {} failed", steps.passed, steps.failed.len());
-    if !steps.failed.is_empty() {
-        bail!("failed: {}", steps.failed.join(", "));
+    if options.hosts {
+        real::play_hosts(&mut steps)?;
     }
-    Ok(())
+    steps.finish()
 }
 
 /// Runs one cell for the sake of what it leaves in the cache; whether it works is for the steps to say.

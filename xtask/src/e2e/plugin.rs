@@ -10,7 +10,7 @@ use super::{
 };
 
 /// The program with the plugin, beside the one under test.
-const PROGRAM: &str = "codecell-shipping";
+pub(super) const PROGRAM: &str = "codecell-shipping";
 
 pub(super) fn play(steps: &mut Steps) {
     let program = steps.binary.with_file_name(PROGRAM);

@@ -2,6 +2,8 @@
 
 mod clients;
 mod declarations;
+mod hosts;
+mod sdks;
 mod servers;
 mod tools;
 
@@ -16,6 +18,12 @@ pub(super) fn play(steps: &mut Steps, recorded: &[PathBuf]) -> Result<()> {
     let tools = tools::Tools::install()?;
     servers::play(steps, &tools);
     clients::play(steps, &tools);
+    sdks::play(steps, &tools);
     declarations::play(steps, &tools, recorded);
     Ok(())
+}
+
+/// Installs agent hosts and drives them.
+pub(super) fn play_hosts(steps: &mut Steps) -> Result<()> {
+    hosts::play(steps)
 }

@@ -19,9 +19,10 @@ const NPM_PACKAGES: &[&str] = &[
     "@modelcontextprotocol/server-filesystem@2026.8.31",
     "@modelcontextprotocol/inspector@2.12.0",
     "typescript@7.0.2",
+    "openai@7.59.0",
 ];
 
-const PYTHON_PACKAGES: &[&str] = &["mcp==2.3.0", "mcp-server-git==2026.10.19"];
+const PYTHON_PACKAGES: &[&str] = &["mcp==2.3.0", "mcp-server-git==2026.10.19", "openai==3.57.0"];
 
 /// Longest that one package manager may take.
 const INSTALL_LIMIT: Duration = Duration::from_secs(600);
@@ -57,8 +58,11 @@ impl Tools {
             NPM_PACKAGES.join(", "),
             PYTHON_PACKAGES.join(", ")
         );
-        tools.npm("node", &[NODE])?;
-        tools.npm("npm", NPM_PACKAGES)?;
+        for (folder, packages) in [("node", &[NODE][..]), ("npm", NPM_PACKAGES)] {
+            npm(&tools.folder.join(folder), packages, |command| {
+                tools.with_node(command)
+            })?;
+        }
         retried(
             Command::new("python3")
                 .args(["-m", "venv"])
@@ -81,26 +85,6 @@ impl Tools {
         Ok(tools)
     }
 
-    fn npm(&self, folder: &str, packages: &[&str]) -> Result<()> {
-        let folder = self.folder.join(folder);
-        fs::create_dir_all(&folder)?;
-        // Without a manifest of its own npm would look for one further up.
-        fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
-        let mut command = Command::new("npm");
-        command
-            .args([
-                "install",
-                "--no-audit",
-                "--no-fund",
-                "--no-progress",
-                "--save-exact",
-            ])
-            .args(packages)
-            .current_dir(&folder);
-        self.with_node(&mut command);
-        retried(&mut command)
-    }
-
     /// Puts the installed Node first on the search path of `command`.
     pub(super) fn with_node(&self, command: &mut Command) {
         let node = self.node();
@@ -120,7 +104,12 @@ impl Tools {
 
     /// A script that an npm package installed, to be run by [`node`](Self::node).
     pub(super) fn script(&self, name: &str) -> PathBuf {
-        self.folder.join("npm/node_modules/.bin").join(name)
+        self.node_modules().join(".bin").join(name)
+    }
+
+    /// Where the npm packages lie.
+    pub(super) fn node_modules(&self) -> PathBuf {
+        self.folder.join("npm/node_modules")
     }
 
     /// The Python interpreter that sees the packages.
@@ -132,6 +121,26 @@ impl Tools {
     pub(super) fn python_script(&self, name: &str) -> PathBuf {
         self.folder.join("python/bin").join(name)
     }
+}
+
+/// Installs packages into a folder of their own; `prepare` sees the command before it runs.
+pub(super) fn npm(folder: &Path, packages: &[&str], prepare: impl FnOnce(&mut Command)) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    // Without a manifest of its own npm would look for one further up.
+    fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
+    let mut command = Command::new("npm");
+    command
+        .args([
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--no-progress",
+            "--save-exact",
+        ])
+        .args(packages)
+        .current_dir(folder);
+    prepare(&mut command);
+    retried(&mut command)
 }
 
 fn retried(command: &mut Command) -> Result<()> {
