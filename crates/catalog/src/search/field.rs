@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::words::{Term, Words};
+use super::words::{split_words, text_words};
 use crate::tool::Tool;
 
 /// Characters of a description that are indexed; what comes later is examples.
@@ -61,31 +61,30 @@ impl Field {
     }
 }
 
-/// The terms of each of [`FIELDS`].
-pub(super) fn terms_of(tool: &Tool, words: &Words) -> [Vec<Term>; 6] {
+/// The words in each of [`FIELDS`], lower case, not yet stemmed.
+pub(super) fn words_of(tool: &Tool) -> [Vec<String>; 6] {
     let spec = tool.spec();
     let mut parameters = Parameters::default();
-    parameters.read(&spec.parameters, 0, words);
-    let owner = spec.owner.name();
+    parameters.read(&spec.parameters, 0);
     [
-        words.name_terms(&spec.name),
-        words.terms(spec.label.as_deref().unwrap_or_default()),
-        words.terms(head(&spec.description, MAX_INDEXED_CHARS)),
+        split_words(&spec.name),
+        text_words(spec.label.as_deref().unwrap_or_default()).collect(),
+        text_words(head(&spec.description, MAX_INDEXED_CHARS)).collect(),
         parameters.names,
         parameters.texts,
-        owner.map(|owner| words.name_terms(owner)).unwrap_or_default(),
+        spec.owner.name().map(split_words).unwrap_or_default(),
     ]
 }
 
 #[derive(Default)]
 struct Parameters {
     count: usize,
-    names: Vec<Term>,
-    texts: Vec<Term>,
+    names: Vec<String>,
+    texts: Vec<String>,
 }
 
 impl Parameters {
-    fn read(&mut self, schema: &Value, depth: usize, words: &Words) {
+    fn read(&mut self, schema: &Value, depth: usize) {
         if depth >= MAX_PARAMETER_DEPTH {
             return;
         }
@@ -95,22 +94,22 @@ impl Parameters {
                     return;
                 }
                 self.count += 1;
-                self.names.extend(words.name_terms(name));
-                self.text(property, words);
-                self.read(property, depth + 1, words);
+                self.names.extend(split_words(name));
+                self.text(property);
+                self.read(property, depth + 1);
             }
         }
         if let Some(items) = schema.get("items") {
-            self.read(items, depth + 1, words);
+            self.read(items, depth + 1);
         }
     }
 
-    fn text(&mut self, property: &Value, words: &Words) {
+    fn text(&mut self, property: &Value) {
         let description = property.get("description").and_then(Value::as_str);
         let choices = property.get("enum").and_then(Value::as_array);
         let choices = choices.into_iter().flatten().take(MAX_CHOICES);
         for text in description.into_iter().chain(choices.filter_map(Value::as_str)) {
-            self.texts.extend(words.terms(head(text, MAX_PARAMETER_CHARS)));
+            self.texts.extend(text_words(head(text, MAX_PARAMETER_CHARS)));
         }
     }
 }

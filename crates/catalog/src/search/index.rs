@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{
-    field::{FIELDS, terms_of},
+    field::{FIELDS, words_of},
     words::{Term, Words},
 };
 use crate::{spec::Owner, tool::Tool};
@@ -163,16 +163,12 @@ impl Index {
 
 /// Every term of the tools, sorted, with its postings in the order of the tools.
 fn collect(tools: &[Tool]) -> Vec<(Term, Vec<Posting>)> {
-    let words = Words::new();
-    let mut numbers: HashMap<Term, u32> = HashMap::new();
-    let mut number_of = |term: Term| {
-        let next = numbers.len() as u32;
-        *numbers.entry(term).or_insert(next)
-    };
+    let mut numbers = Numbers::new();
     let fields: Vec<[Vec<u32>; 6]> = tools
         .iter()
-        .map(|tool| terms_of(tool, &words).map(|terms| terms.into_iter().map(&mut number_of).collect()))
+        .map(|tool| words_of(tool).map(|words| words.into_iter().map(|word| numbers.of(word)).collect()))
         .collect();
+    let numbers = numbers.by_term;
     let mut average = [0.0_f32; 6];
     for fields in &fields {
         for (sum, terms) in average.iter_mut().zip(fields) {
@@ -214,6 +210,34 @@ fn collect(tools: &[Tool]) -> Vec<(Term, Vec<Posting>)> {
             (term, postings)
         })
         .collect()
+}
+
+/// Numbers for terms. Words repeat: most are stemmed once.
+struct Numbers {
+    words: Words,
+    by_word: HashMap<String, u32>,
+    by_term: HashMap<Term, u32>,
+}
+
+impl Numbers {
+    fn new() -> Self {
+        Self {
+            words: Words::new(),
+            by_word: HashMap::new(),
+            by_term: HashMap::new(),
+        }
+    }
+
+    /// The number of the term that `word` has.
+    fn of(&mut self, word: String) -> u32 {
+        if let Some(number) = self.by_word.get(&word) {
+            return *number;
+        }
+        let next = self.by_term.len() as u32;
+        let number = *self.by_term.entry(self.words.stem(&word)).or_insert(next);
+        self.by_word.insert(word, number);
+        number
+    }
 }
 
 /// BM25's inverse document frequency, flattened.

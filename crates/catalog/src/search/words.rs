@@ -23,7 +23,7 @@ const STOP_WORDS: &[&str] = &[
     "yours",
 ];
 
-/// Turns text into index terms, the same way for tools and for questions.
+/// Turns words into index terms, the same way for tools and for questions.
 pub(super) struct Words {
     stemmer: Stemmer,
 }
@@ -43,20 +43,6 @@ impl Words {
         }
     }
 
-    /// The terms of running text, stop words left out.
-    pub(super) fn terms(&self, text: &str) -> Vec<Term> {
-        split_words(text)
-            .iter()
-            .filter(|word| !is_stop_word(word))
-            .map(|word| self.stem(word))
-            .collect()
-    }
-
-    /// The terms of a name: short words in a name are part of it, so none is left out.
-    pub(super) fn name_terms(&self, name: &str) -> Vec<Term> {
-        split_words(name).iter().map(|word| self.stem(word)).collect()
-    }
-
     /// The words of a question, each term once, stop words left out. Values are replaced by words for what they
     /// are, unless there is nothing else.
     pub(super) fn query(&self, text: &str, most: usize) -> Vec<Asked> {
@@ -64,18 +50,13 @@ impl Words {
             .split_whitespace()
             .map(|token| (literal::stands_for(token), token))
             .partition(|(value, _)| value.is_some());
-        let mut written: Vec<String> = tokens.iter().flat_map(|(_, token)| split_words(token)).collect();
-        written.retain(|word| !is_stop_word(word));
+        let mut written: Vec<String> = tokens.iter().flat_map(|(_, token)| text_words(token)).collect();
         let mut meant = Vec::new();
         if written.is_empty() {
-            written = split_words(text);
-            written.retain(|word| !is_stop_word(word));
+            written = text_words(text).collect();
         } else {
-            meant = values
-                .iter()
-                .filter_map(|(value, _)| value.as_deref())
-                .flat_map(split_words)
-                .collect();
+            let values = values.iter().filter_map(|(value, _)| value.as_deref());
+            meant = values.flat_map(split_words).collect();
         }
         let mut seen = HashSet::new();
         let written = written.into_iter().map(|word| (self.stem(&word), Some(word)));
@@ -95,6 +76,11 @@ impl Words {
             word.to_owned()
         }
     }
+}
+
+/// The words of running text, stop words left out. In a name short words are part of it: see [`split_words`].
+pub(super) fn text_words(text: &str) -> impl Iterator<Item = String> {
+    split_words(text).into_iter().filter(|word| !is_stop_word(word))
 }
 
 fn is_stop_word(word: &str) -> bool {
@@ -170,7 +156,15 @@ fn push_word(run: &mut Vec<char>, words: &mut Vec<String>) {
 }
 
 fn lower(characters: &[char]) -> String {
-    characters.iter().flat_map(|c| c.to_lowercase()).collect()
+    let mut lower = String::with_capacity(characters.len());
+    for c in characters {
+        if c.is_ascii() {
+            lower.push(c.to_ascii_lowercase());
+        } else {
+            lower.extend(c.to_lowercase());
+        }
+    }
+    lower
 }
 
 fn divides(run: &[char], at: usize) -> bool {

@@ -34,16 +34,15 @@ fn several_words_for_one_thing_answer_one_word() {
     let catalog = catalog(&[
         (
             "a",
-            "find_everything",
+            "anything",
             "Find, search, query, look up, locate or discover.",
         ),
         ("a", "invoices", "Find an invoice."),
-        ("a", "orders", "Cancel an order."),
+        ("a", "invoice_cancel", "Cancel an invoice."),
+        ("a", "invoice_print", "Print an invoice."),
     ]);
-    assert_eq!(
-        names(&catalog, "find an invoice"),
-        ["invoices", "find_everything"]
-    );
+    let found = names(&catalog, "find an invoice");
+    assert_eq!(found, ["invoices", "anything", "invoice_cancel", "invoice_print"]);
 }
 
 #[test]
@@ -69,11 +68,17 @@ fn what_parameters_say_of_themselves_is_searched() {
 }
 
 #[test]
-fn a_name_outweighs_what_a_parameter_says() {
-    let mut other = ToolSpec::new(Owner::Core, "a", "", json!({}));
-    other.parameters = json!({ "properties": { "x": { "description": "the resize factor" } } });
-    let catalog = Catalog::build(vec![other, ToolSpec::new(Owner::Core, "resize", "", json!({}))]);
-    assert_eq!(names(&catalog, "to resize"), ["resize", "a"]);
+fn a_name_outweighs_a_description_and_that_a_parameter() {
+    let with = |name: &str, description: &str, parameter: &str| {
+        let parameters = json!({ "properties": { "x": { "description": parameter } } });
+        ToolSpec::new(Owner::Core, name, description, parameters)
+    };
+    let catalog = Catalog::build(vec![
+        with("one", "Nothing else.", "resize factor"),
+        with("resize", "Nothing else.", "some factor"),
+        with("two", "Resize pictures.", "some factor"),
+    ]);
+    assert_eq!(names(&catalog, "please resize it"), ["resize", "two", "one"]);
 }
 
 #[test]
