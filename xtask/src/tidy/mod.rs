@@ -215,7 +215,7 @@ mod tests {
         let message = fixtures_fit(MAX_FIXTURE_BYTES + 1).map(|finding| finding.message);
         assert_eq!(
             message.as_deref(),
-            Some("1500001 bytes of recorded data, the limit is 1500000")
+            Some("1800001 bytes of recorded data, the limit is 1800000")
         );
     }
 
