@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask tidy`, `e2e`, `guest` and `bench`.
+//! The project's own chores: `cargo xtask tidy`, `e2e`, `guest`, `bench` and `search-eval`.
 
 #![expect(
     clippy::print_stdout,
@@ -15,6 +15,7 @@ mod http;
 mod mcp;
 mod model;
 mod process;
+mod search_eval;
 mod tidy;
 mod workspace;
 
@@ -48,6 +49,8 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Measures how many of the needed tools the search finds, and how fast.
+    SearchEval(search_eval::Options),
     /// A stdio MCP server for tests: a recorded one, or a probe.
     #[command(hide = true)]
     McpServer(mcp::Options),
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Chore::Guest { check: true } => guest::check(),
         Chore::Guest { check: false } => guest::build(),
         Chore::Bench { arguments } => bench(&arguments),
+        Chore::SearchEval(options) => search_eval::run(options),
         Chore::McpServer(options) => mcp::run(options),
     };
     match outcome {

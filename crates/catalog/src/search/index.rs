@@ -1,242 +1,126 @@
-use std::collections::{BTreeMap, HashMap, HashSet};
-
-use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{
-    synonyms,
+    field::{FIELDS, words_of},
     words::{Term, Words},
 };
-use crate::tool::Tool;
+use crate::{spec::Owner, tool::Tool};
 
-/// Characters of a description that are indexed; what comes later is examples.
-const MAX_INDEXED_CHARS: usize = 4_096;
-
-/// Parameter names indexed per tool, and how deep they are looked for.
-const MAX_PARAMETERS: usize = 128;
-const MAX_PARAMETER_DEPTH: usize = 4;
-
-/// Characters and terms of a query that count; a longer one is a text, not a question.
-const MAX_QUERY_CHARS: usize = 2_048;
-const MAX_QUERY_TERMS: usize = 48;
-
-/// Dictionary words compared per query word when looking inside words.
+/// Dictionary words compared per query word when looking inside words, and for typing mistakes.
 const MAX_SUBWORD_CANDIDATES: usize = 512;
+const MAX_NEIGHBOUR_CANDIDATES: usize = 4_096;
 
-/// Shortest query word that is looked for inside other words.
+/// Shortest query word that is looked for inside other words, and that is taken for a typing mistake.
 const MIN_SUBWORD_CHARS: usize = 4;
-
-/// Where a word stands, with its weight and how much a long field dilutes it.
-#[derive(Clone, Copy)]
-enum Field {
-    Name,
-    Label,
-    Description,
-    Parameter,
-    Owner,
-}
-
-const FIELDS: [Field; 5] = [
-    Field::Name,
-    Field::Label,
-    Field::Description,
-    Field::Parameter,
-    Field::Owner,
-];
-
-impl Field {
-    /// How much a word counts here. A tool is named after what it does, descriptions ramble.
-    fn weight(self) -> f32 {
-        match self {
-            Self::Name => 4.0,
-            Self::Label | Self::Owner => 1.5,
-            Self::Description => 1.0,
-            Self::Parameter => 0.6,
-        }
-    }
-
-    /// BM25's `b`: how much a field's length above the average takes away.
-    fn dilution(self) -> f32 {
-        match self {
-            Self::Name | Self::Label => 0.5,
-            Self::Description => 0.6,
-            Self::Parameter => 0.75,
-            // Servers name themselves as they please.
-            Self::Owner => 0.0,
-        }
-    }
-}
+const MIN_NEIGHBOUR_CHARS: usize = 5;
 
 /// BM25's `k1`: how soon repeating a word stops helping.
 const SATURATION: f32 = 1.2;
 
-/// What a synonym and a part of a word count beside the word itself, and where no tool has the word at all.
-const SYNONYM: f32 = 0.4;
-const PART: f32 = 0.25;
-const STANDING_IN: f32 = 0.8;
+/// Flattens the inverse document frequency. A catalog is a small collection: that a word is in one tool only is often
+/// chance, and at full weight it beats two words that fit.
+const RARITY_POWER: f32 = 0.75;
 
 #[derive(Debug)]
-struct Posting {
-    tool: u32,
-    weight: f32,
+pub(super) struct Posting {
+    pub(super) tool: u32,
+    pub(super) weight: f32,
 }
 
 /// The inverted index of one catalog.
 #[derive(Debug)]
 pub(crate) struct Index {
-    tools: usize,
     terms: HashMap<Term, usize>,
+    /// Sorted.
     dictionary: Vec<Term>,
     postings: Vec<Vec<Posting>>,
+    rarities: Vec<f32>,
     trigrams: HashMap<[char; 3], Vec<u32>>,
     exact: HashMap<String, Vec<usize>>,
-}
-
-/// Positions of the found tools, and the words nothing matched.
-pub(crate) struct Hits {
-    pub(crate) positions: Vec<usize>,
-    pub(crate) unmatched: Vec<String>,
+    /// For every tool, the number of its owner. The core is no family: its tools have nothing in common.
+    families: Vec<Option<u32>>,
+    family_sizes: Vec<u32>,
 }
 
 impl Index {
     pub(crate) fn build(tools: &[Tool]) -> Self {
-        let words = Words::new();
-        let fields: Vec<[Vec<Term>; 5]> = tools.iter().map(|tool| terms_of(tool, &words)).collect();
-        let mut average = [0.0_f32; 5];
-        for fields in &fields {
-            for (sum, terms) in average.iter_mut().zip(fields) {
-                *sum += terms.len() as f32;
-            }
-        }
-        for sum in &mut average {
-            *sum = (*sum / tools.len().max(1) as f32).max(1.0);
-        }
-
-        let mut collected: BTreeMap<Term, Vec<Posting>> = BTreeMap::new();
-        for (position, fields) in fields.into_iter().enumerate() {
-            let mut weights: BTreeMap<Term, f32> = BTreeMap::new();
-            for ((field, terms), average) in FIELDS.into_iter().zip(fields).zip(average) {
-                let dilution = field.dilution();
-                let share = field.weight() / (1.0 - dilution + dilution * terms.len() as f32 / average);
-                for term in terms {
-                    *weights.entry(term).or_default() += share;
-                }
-            }
-            for (term, weight) in weights {
-                let weight = weight * (SATURATION + 1.0) / (weight + SATURATION);
-                collected.entry(term).or_default().push(Posting {
-                    tool: position as u32,
-                    weight,
-                });
-            }
-        }
-
         let mut index = Self {
-            tools: tools.len(),
-            terms: HashMap::with_capacity(collected.len()),
-            dictionary: Vec::with_capacity(collected.len()),
-            postings: Vec::with_capacity(collected.len()),
+            terms: HashMap::new(),
+            dictionary: Vec::new(),
+            postings: Vec::new(),
+            rarities: Vec::new(),
             trigrams: HashMap::new(),
             exact: HashMap::with_capacity(tools.len() * 2),
+            families: Vec::with_capacity(tools.len()),
+            family_sizes: Vec::new(),
         };
-        for (number, (term, mut postings)) in collected.into_iter().enumerate() {
-            postings.shrink_to_fit();
+        for (number, (term, postings)) in collect(tools).into_iter().enumerate() {
             for gram in trigrams(&term) {
                 let numbers = index.trigrams.entry(gram).or_default();
                 if numbers.last() != Some(&(number as u32)) {
                     numbers.push(number as u32);
                 }
             }
+            index.rarities.push(rarity(tools.len(), postings.len()));
             index.terms.insert(term.clone(), number);
             index.dictionary.push(term);
             index.postings.push(postings);
         }
+        let mut families: HashMap<&Owner, u32> = HashMap::new();
         for (position, tool) in tools.iter().enumerate() {
-            index
-                .exact
-                .entry(letters(tool.id().as_str()))
-                .or_default()
-                .push(position);
-            index
-                .exact
-                .entry(letters(&tool.spec().name))
-                .or_default()
-                .push(position);
+            let spec = tool.spec();
+            for name in [tool.id().as_str(), &spec.name] {
+                index.exact.entry(letters(name)).or_default().push(position);
+            }
+            let family = spec.owner.name().map(|_| {
+                let next = families.len() as u32;
+                *families.entry(&spec.owner).or_insert(next)
+            });
+            index.families.push(family);
+            if let Some(family) = family {
+                index.family_sizes.resize(families.len(), 0);
+                if let Some(size) = index.family_sizes.get_mut(family as usize) {
+                    *size += 1;
+                }
+            }
         }
         index
     }
 
-    /// The best `limit` tools that `visible` lets through.
-    pub(crate) fn search(&self, query: &str, limit: usize, visible: impl Fn(usize) -> bool) -> Hits {
-        let query: String = query.chars().take(MAX_QUERY_CHARS).collect();
-        let words = Words::new();
-        let mut scores = vec![0.0_f32; self.tools];
-        let mut unmatched = Vec::new();
-        for (word, term) in words.query(&query, MAX_QUERY_TERMS) {
-            let mut found = false;
-            for form in self.forms(&word, &term, &words) {
-                for posting in self.postings.get(form.number).into_iter().flatten() {
-                    if visible(posting.tool as usize) {
-                        found = true;
-                        if let Some(sum) = scores.get_mut(posting.tool as usize) {
-                            *sum += form.factor * posting.weight;
-                        }
-                    }
-                }
-            }
-            if !found {
-                unmatched.push(word);
-            }
-        }
-        // A name of punctuation alone has no letters to be asked by.
-        let asked = Some(letters(&query)).filter(|asked| !asked.is_empty());
-        let exact = asked
-            .and_then(|asked| self.exact.get(&asked))
-            .into_iter()
-            .flatten()
-            .copied();
-        Hits {
-            positions: best(&scores, limit, &exact.filter(|tool| visible(*tool)).collect()),
-            unmatched,
-        }
+    /// Number of tools.
+    pub(super) fn tools(&self) -> usize {
+        self.families.len()
     }
 
-    /// Every indexed word that answers a word of the query, and how much it counts.
-    fn forms(&self, word: &str, term: &str, words: &Words) -> Vec<Form> {
-        let literal = self.terms.get(term).copied();
-        let (synonym, part) = if literal.is_some() {
-            (SYNONYM, PART)
-        } else {
-            (STANDING_IN, STANDING_IN)
-        };
-        let related: Vec<usize> = synonyms::of(word)
-            .filter_map(|other| self.terms.get(&words.stem(other)).copied())
-            .collect();
-        // Words for one thing are as common as the commonest of them; else the oddest word would win.
-        let rarity = literal
-            .iter()
-            .chain(&related)
-            .map(|number| self.rarity(*number))
-            .fold(f32::INFINITY, f32::min);
-        let mut forms: Vec<Form> = related
-            .into_iter()
-            .map(|number| Form {
-                number,
-                factor: synonym * rarity,
-            })
-            .collect();
-        forms.extend(literal.map(|number| Form {
-            number,
-            factor: self.rarity(number),
-        }));
-        forms.extend(self.containing(term).into_iter().map(|(number, share)| Form {
-            number,
-            factor: part * share * self.rarity(number).min(rarity),
-        }));
-        forms
+    /// The family of every tool, and how many tools each family has.
+    pub(super) fn families(&self) -> (&[Option<u32>], &[u32]) {
+        (&self.families, &self.family_sizes)
+    }
+
+    /// The number of a term that some tool has.
+    pub(super) fn number(&self, term: &str) -> Option<usize> {
+        self.terms.get(term).copied()
+    }
+
+    pub(super) fn postings(&self, number: usize) -> &[Posting] {
+        self.postings.get(number).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// How much a term tells, by how few tools have it.
+    pub(super) fn rarity(&self, number: usize) -> f32 {
+        self.rarities.get(number).copied().unwrap_or_default()
+    }
+
+    /// The tools whose name or id has the letters of `query`.
+    pub(super) fn named(&self, query: &str) -> &[usize] {
+        let asked = letters(query);
+        // A name of punctuation alone has no letters to be asked by.
+        let found = (!asked.is_empty()).then(|| self.exact.get(&asked)).flatten();
+        found.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The words that contain this one, such as `spreadsheet` for `sheet`, and how much of them it is.
-    fn containing(&self, term: &str) -> Vec<(usize, f32)> {
+    pub(super) fn containing(&self, term: &str) -> Vec<(usize, f32)> {
         if term.chars().count() < MIN_SUBWORD_CHARS {
             return Vec::new();
         }
@@ -256,17 +140,112 @@ impl Index {
             .collect()
     }
 
-    /// BM25's inverse document frequency.
-    fn rarity(&self, number: usize) -> f32 {
-        let having = self.postings.get(number).map_or(0, Vec::len) as f32;
-        (1.0 + (self.tools as f32 - having + 0.5) / (having + 0.5)).ln()
+    /// The words one typing mistake away: a letter too many, too few or wrong, or two swapped, but not the first.
+    pub(super) fn neighbours(&self, term: &str) -> Vec<usize> {
+        let asked: Vec<char> = term.chars().collect();
+        let Some(first) = asked.first().filter(|_| asked.len() >= MIN_NEIGHBOUR_CHARS) else {
+            return Vec::new();
+        };
+        let start = self
+            .dictionary
+            .partition_point(|word| word.chars().next() < Some(*first));
+        self.dictionary
+            .iter()
+            .enumerate()
+            .skip(start)
+            .take(MAX_NEIGHBOUR_CANDIDATES)
+            .take_while(|(_, word)| word.starts_with(*first))
+            .filter(|(_, word)| word.len().abs_diff(term.len()) <= 4 && is_one_mistake(&asked, word))
+            .map(|(number, _)| number)
+            .collect()
     }
 }
 
-/// An indexed word with its share in the score.
-struct Form {
-    number: usize,
-    factor: f32,
+/// Every term of the tools, sorted, with its postings in the order of the tools.
+fn collect(tools: &[Tool]) -> Vec<(Term, Vec<Posting>)> {
+    let mut numbers = Numbers::new();
+    let fields: Vec<[Vec<u32>; 6]> = tools
+        .iter()
+        .map(|tool| words_of(tool).map(|words| words.into_iter().map(|word| numbers.of(word)).collect()))
+        .collect();
+    let numbers = numbers.by_term;
+    let mut average = [0.0_f32; 6];
+    for fields in &fields {
+        for (sum, terms) in average.iter_mut().zip(fields) {
+            *sum += terms.len() as f32;
+        }
+    }
+    for sum in &mut average {
+        *sum = (*sum / tools.len().max(1) as f32).max(1.0);
+    }
+    let mut postings: Vec<Vec<Posting>> = numbers.iter().map(|_| Vec::new()).collect();
+    for (position, fields) in fields.into_iter().enumerate() {
+        let mut weights: BTreeMap<u32, f32> = BTreeMap::new();
+        for ((field, terms), average) in FIELDS.into_iter().zip(fields).zip(average) {
+            let dilution = field.dilution();
+            let share = field.weight() / (1.0 - dilution + dilution * terms.len() as f32 / average);
+            for term in terms {
+                *weights.entry(term).or_default() += share;
+            }
+        }
+        for (term, weight) in weights {
+            if let Some(postings) = postings.get_mut(term as usize) {
+                postings.push(Posting {
+                    tool: position as u32,
+                    weight: weight * (SATURATION + 1.0) / (weight + SATURATION),
+                });
+            }
+        }
+    }
+    let mut sorted: Vec<(Term, u32)> = numbers.into_iter().collect();
+    sorted.sort_unstable();
+    sorted
+        .into_iter()
+        .map(|(term, number)| {
+            let mut postings = postings
+                .get_mut(number as usize)
+                .map(std::mem::take)
+                .unwrap_or_default();
+            postings.shrink_to_fit();
+            (term, postings)
+        })
+        .collect()
+}
+
+/// Numbers for terms. Words repeat: most are stemmed once.
+struct Numbers {
+    words: Words,
+    by_word: HashMap<String, u32>,
+    by_term: HashMap<Term, u32>,
+}
+
+impl Numbers {
+    fn new() -> Self {
+        Self {
+            words: Words::new(),
+            by_word: HashMap::new(),
+            by_term: HashMap::new(),
+        }
+    }
+
+    /// The number of the term that `word` has.
+    fn of(&mut self, word: String) -> u32 {
+        if let Some(number) = self.by_word.get(&word) {
+            return *number;
+        }
+        let next = self.by_term.len() as u32;
+        let number = *self.by_term.entry(self.words.stem(&word)).or_insert(next);
+        self.by_word.insert(word, number);
+        number
+    }
+}
+
+/// BM25's inverse document frequency, flattened.
+fn rarity(tools: usize, having: usize) -> f32 {
+    let having = having as f32;
+    (1.0 + (tools as f32 - having + 0.5) / (having + 0.5))
+        .ln()
+        .powf(RARITY_POWER)
 }
 
 /// A name or a question without case, blanks and punctuation: `createIssue` and `create issue` are one.
@@ -275,26 +254,6 @@ fn letters(text: &str) -> String {
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .collect()
-}
-
-/// The exactly named first, then by score; ties in catalog order.
-fn best(scores: &[f32], limit: usize, exact: &HashSet<usize>) -> Vec<usize> {
-    let mut ranked: Vec<(bool, f32, usize)> = scores
-        .iter()
-        .enumerate()
-        .map(|(position, score)| (exact.contains(&position), *score, position))
-        .filter(|(exact, score, _)| *exact || *score > 0.0)
-        .collect();
-    let order = |a: &(bool, f32, usize), b: &(bool, f32, usize)| {
-        b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2))
-    };
-    // Sorting all of a large catalog for eight hits would be most of the search.
-    if limit > 0 && limit < ranked.len() {
-        ranked.select_nth_unstable_by(limit - 1, order);
-    }
-    ranked.truncate(limit);
-    ranked.sort_unstable_by(order);
-    ranked.into_iter().map(|(.., position)| position).collect()
 }
 
 /// Every three neighbouring characters of a word.
@@ -309,43 +268,48 @@ fn trigrams(word: &str) -> impl Iterator<Item = [char; 3]> {
     })
 }
 
-fn terms_of(tool: &Tool, words: &Words) -> [Vec<Term>; 5] {
-    let spec = tool.spec();
-    let description: String = spec.description.chars().take(MAX_INDEXED_CHARS).collect();
-    let mut names = Vec::new();
-    parameter_names(&spec.parameters, 0, &mut names);
-    [
-        words.name_terms(&spec.name),
-        spec.label
-            .as_deref()
-            .map(|label| words.terms(label))
-            .unwrap_or_default(),
-        words.terms(&description),
-        names
-            .into_iter()
-            .flat_map(|name| words.name_terms(name))
-            .collect(),
-        spec.owner
-            .name()
-            .map(|owner| words.name_terms(owner))
-            .unwrap_or_default(),
-    ]
+/// Whether one insertion, deletion, replacement or swap of neighbours makes `word` out of `asked`.
+fn is_one_mistake(asked: &[char], word: &str) -> bool {
+    let word: Vec<char> = word.chars().collect();
+    let same = asked.iter().zip(&word).take_while(|(a, b)| a == b).count();
+    let (asked, word) = (
+        asked.get(same..).unwrap_or_default(),
+        word.get(same..).unwrap_or_default(),
+    );
+    match (asked, word) {
+        ([], []) => false,
+        ([a, b, rest @ ..], [c, d, other @ ..]) if a == d && b == c && rest == other => true,
+        ([_, rest @ ..], [_, other @ ..]) if rest == other => true,
+        ([_, rest @ ..], all) if rest == all => true,
+        (all, [_, rest @ ..]) => all == rest,
+        _ => false,
+    }
 }
 
-fn parameter_names<'a>(schema: &'a Value, depth: usize, names: &mut Vec<&'a str>) {
-    if depth >= MAX_PARAMETER_DEPTH {
-        return;
-    }
-    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-        for (name, property) in properties {
-            if names.len() >= MAX_PARAMETERS {
-                return;
-            }
-            names.push(name);
-            parameter_names(property, depth + 1, names);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_mistake_is_one() {
+        let check = |asked: &str, word: &str| is_one_mistake(&asked.chars().collect::<Vec<_>>(), word);
+        for (asked, word) in [
+            ("cacul", "calcul"),
+            ("browwser", "browser"),
+            ("broswer", "browser"),
+            ("brawser", "browser"),
+            ("browse", "browser"),
+            ("browsers", "browser"),
+        ] {
+            assert!(check(asked, word), "{asked} {word}");
         }
-    }
-    if let Some(items) = schema.get("items") {
-        parameter_names(items, depth + 1, names);
+        for (asked, word) in [
+            ("browser", "browser"),
+            ("brwsr", "browser"),
+            ("resworb", "browser"),
+            ("a", "abc"),
+        ] {
+            assert!(!check(asked, word), "{asked} {word}");
+        }
     }
 }

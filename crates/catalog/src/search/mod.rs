@@ -1,9 +1,13 @@
 //! Finds tools by what they are called and what they say they do.
 //!
 //! Fielded BM25 over stemmed words, decided at build time as far as possible: each posting already holds its
-//! saturated weight, so a search only adds up the postings of its words.
+//! saturated weight, so a search only adds up the postings of its words. `docs/search.md` says what each part of the
+//! ranking is for and how it is measured.
 
+mod field;
 mod index;
+mod literal;
+mod score;
 mod synonyms;
 mod words;
 
@@ -16,6 +20,9 @@ pub(crate) use self::{index::Index, words::split_words};
 pub struct SearchReport<'a> {
     /// The tools, best first; equal scores in catalog order.
     pub tools: Vec<&'a Tool>,
-    /// Words of the query that no visible tool has in any form, as they were written, lower case.
+    /// Words of the query that no visible tool has in any form, as they were written, lower case, each once.
+    ///
+    /// A word that is one typing mistake away from a tool's word is in here too, although it may have found tools.
+    /// Paths, file names and addresses are arguments, not words about tools, and are left out.
     pub unmatched: Vec<String>,
 }

@@ -1,45 +1,152 @@
 //! Everyday words for what tools call differently.
 
+use std::{collections::HashMap, sync::LazyLock};
+
+use super::words::{Term, Words};
+
 /// Words of one row stand for each other. General vocabulary of software and offices, kept small on purpose: each
-/// row must be true of any catalog.
+/// row must be true of any catalog, and none is there for one server or one question. Chinese words are there
+/// because many servers describe themselves in Chinese and are asked in English, or the other way round; they are
+/// two characters long, as the index cuts them.
 const ROWS: &[&[&str]] = &[
+    // What tools do.
+    &[
+        "create", "make", "add", "new", "generate", "build", "insert", "创建", "新建", "添加", "生成",
+    ],
+    &["delete", "remove", "erase", "drop", "clear", "删除"],
+    &[
+        "edit", "update", "modify", "change", "set", "alter", "修改", "更新",
+    ],
+    &[
+        "show",
+        "list",
+        "display",
+        "view",
+        "browse",
+        "enumerate",
+        "列表",
+        "查看",
+    ],
+    &[
+        "find", "search", "query", "lookup", "locate", "discover", "搜索", "查询", "查找",
+    ],
+    &["get", "fetch", "retrieve", "obtain", "获取"],
+    &["read", "open", "load", "get", "读取", "打开"],
+    &["save", "store", "write", "export", "保存", "写入"],
+    &["send", "post", "publish", "share", "发送", "发布"],
+    &["run", "execute", "start", "launch", "invoke", "执行", "运行"],
+    &["stop", "cancel", "abort", "terminate", "kill", "停止", "取消"],
+    &["convert", "transform", "export", "转换"],
+    &["compare", "diff", "difference", "comparison", "比较"],
+    &["check", "verify", "validate", "检查"],
+    &["calculate", "compute", "math", "calculator", "evaluate", "计算"],
+    &["merge", "combine", "join", "concatenate", "合并"],
+    &["copy", "duplicate", "clone", "复制"],
+    &["move", "rename", "移动"],
+    &["upload", "attach", "import", "上传"],
+    &["download", "下载"],
+    &["summarize", "summary", "abstract", "overview", "摘要"],
+    &[
+        "analyze",
+        "analysis",
+        "analytics",
+        "statistics",
+        "stats",
+        "分析",
+        "统计",
+    ],
+    &["recommend", "suggest", "推荐"],
+    &["draw", "plot", "paint", "render", "visualize", "绘制"],
+    &["translate", "翻译"],
+    &["extract", "parse", "提取"],
+    &["book", "reserve", "reservation", "预订"],
+    &["buy", "purchase", "order", "购买"],
+    &["choose", "select", "pick", "选择"],
+    &["navigate", "visit", "browse", "导航"],
+    &["type", "fill", "enter", "input", "输入"],
+    &["click", "press", "tap", "点击"],
+    // What they do it to.
     &["ticket", "issue", "bug", "task"],
-    &["email", "mail", "message"],
-    &["folder", "directory", "dir"],
-    &["file", "document", "doc"],
-    &["delete", "remove", "erase", "drop"],
-    &["create", "make", "add", "new"],
-    &["edit", "update", "modify", "change"],
-    &["show", "list", "display", "view"],
-    &["find", "search", "query", "lookup"],
-    &["get", "fetch", "retrieve", "obtain"],
-    &["send", "post", "publish"],
-    &["picture", "image", "photo"],
-    &["website", "webpage", "page", "site", "url"],
-    &["meeting", "event", "appointment", "calendar"],
-    &["repo", "repository", "project"],
-    &["chart", "graph", "plot", "diagram"],
-    &["spreadsheet", "excel", "sheet", "workbook"],
-    &["presentation", "slide", "powerpoint", "ppt"],
+    &["task", "todo", "reminder", "任务"],
+    &["email", "mail", "message", "邮件"],
+    &["chat", "message", "conversation", "消息"],
+    &["folder", "directory", "dir", "目录"],
+    &["file", "document", "doc", "文件", "文档"],
+    &["text", "content", "文本", "内容"],
+    &["picture", "image", "photo", "图片", "图像"],
+    &["website", "webpage", "page", "site", "url", "web", "网页", "网站"],
+    &["meeting", "event", "appointment", "calendar", "日历"],
+    &["repo", "repository", "project", "仓库", "项目"],
+    &["chart", "graph", "plot", "diagram", "图表"],
+    &["spreadsheet", "excel", "sheet", "workbook", "xlsx", "csv", "表格"],
+    &["presentation", "slide", "powerpoint", "ppt", "pptx", "幻灯"],
+    &["word", "docx"],
+    &["markdown", "md"],
     &["table", "database", "sql"],
-    &["person", "people", "user", "member", "contact"],
-    &["run", "execute", "start", "launch"],
-    &["save", "store", "write"],
-    &["read", "open", "load"],
-    &["price", "cost", "quote"],
-    &["calculate", "compute", "math"],
-    &["weather", "forecast"],
-    &["convert", "transform", "export"],
-    &["directions", "route", "navigation"],
+    &["person", "people", "user", "member", "contact", "用户"],
+    &["account", "profile", "user"],
+    &["price", "cost", "quote", "rate", "价格"],
+    &["weather", "forecast", "temperature", "天气"],
+    &["directions", "route", "navigation", "路线"],
+    &["info", "information", "detail", "metadata", "信息", "详情"],
+    &["news", "headline", "story", "article", "新闻", "资讯"],
+    &[
+        "trend", "trending", "hot", "popular", "rank", "top", "热门", "热榜", "热搜", "排行",
+    ],
+    &["stock", "ticker", "equity", "share", "股票"],
+    &["company", "business", "公司"],
+    &["paper", "publication", "article", "论文"],
+    &["wiki", "wikipedia"],
+    &["now", "today", "current", "当前"],
+    &["date", "time", "clock", "时间", "日期"],
+    &["location", "place", "address", "coordinates", "位置", "地址"],
+    &["music", "audio", "sound", "song", "音乐"],
+    &["video", "movie", "film", "视频"],
+    &["recipe", "dish", "meal", "food", "cook", "菜谱"],
+    &["code", "script", "program", "代码"],
+    &["comment", "reply", "note", "评论"],
+    &["crypto", "cryptocurrency", "coin", "bitcoin", "btc"],
+    &["product", "item", "goods", "商品"],
+    &["definition", "meaning"],
+    &["package", "library", "dependency", "module"],
+    &["hotel", "accommodation", "lodging", "酒店"],
+    &["train", "railway", "火车", "列车"],
+    &["ticket", "车票"],
+    &["car", "vehicle"],
 ];
 
-/// The other words of every row `word` is in.
-pub(super) fn of(word: &str) -> impl Iterator<Item = &'static str> {
-    let asked = word.to_owned();
-    ROWS.iter()
-        .filter(move |row| row.contains(&word))
-        .flat_map(|row| row.iter().copied())
-        .filter(move |other| *other != asked)
-        .collect::<Vec<_>>()
-        .into_iter()
+/// For every term of a row, the other terms of all rows it is in. Terms, not words: `fetching` asks like `fetch`.
+static OTHERS: LazyLock<HashMap<Term, Vec<Term>>> = LazyLock::new(|| {
+    let words = Words::new();
+    let mut others: HashMap<Term, Vec<Term>> = HashMap::new();
+    for row in ROWS {
+        let terms: Vec<Term> = row.iter().map(|word| words.stem(word)).collect();
+        for term in &terms {
+            let known = others.entry(term.clone()).or_default();
+            for other in &terms {
+                if other != term && !known.contains(other) {
+                    known.push(other.clone());
+                }
+            }
+        }
+    }
+    others
+});
+
+/// The terms that stand for `term`.
+pub(super) fn of(term: &str) -> &'static [Term] {
+    OTHERS.get(term).map(Vec::as_slice).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_of_a_term_are_joined_whatever_its_ending() {
+        let words = Words::new();
+        assert_eq!(of(&words.stem("tickets")), ["issu", "bug", "task", "车票"]);
+        assert_eq!(of(&words.stem("wikipedia")), ["wiki"]);
+        assert_eq!(of("zyzzyva"), [] as [Term; 0]);
+    }
 }

@@ -2,65 +2,70 @@ use std::collections::HashSet;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use super::literal;
+
 /// A word as it stands in the index.
 pub(super) type Term = String;
 
 /// Longest word kept; anything longer is a blob, a hash or an attack.
 const MAX_WORD_CHARS: usize = 64;
 
-/// Words so common in requests to tools that they tell no tool from another.
+/// Words so common in requests to tools that they tell no tool from another. Sorted.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "before",
-    "being", "both", "but", "by", "can", "could", "do", "does", "each", "etc", "for", "from", "had", "has",
-    "have", "help", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like",
-    "may", "me", "more", "most", "must", "my", "need", "needs", "no", "not", "of", "on", "only", "or",
-    "other", "our", "out", "over", "please", "s", "same", "should", "so", "some", "such", "t", "than",
-    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to",
-    "tool", "tools", "under", "up", "us", "use", "used", "using", "via", "want", "was", "we", "were", "what",
-    "when", "where", "which", "while", "who", "will", "with", "within", "would", "you", "your", "yours", "e",
-    "g",
+    "being", "both", "but", "by", "can", "could", "do", "does", "e", "each", "etc", "for", "from", "g",
+    "had", "has", "have", "help", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just",
+    "let", "like", "may", "me", "more", "most", "must", "my", "need", "needs", "no", "not", "of", "on",
+    "only", "or", "other", "our", "out", "over", "please", "s", "same", "should", "so", "some", "such", "t",
+    "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through",
+    "to", "tool", "tools", "under", "up", "us", "use", "used", "using", "via", "want", "was", "we", "were",
+    "what", "when", "where", "which", "while", "who", "will", "with", "within", "would", "you", "your",
+    "yours",
 ];
 
-/// Turns text into index terms, the same way for tools and for questions.
+/// Turns words into index terms, the same way for tools and for questions.
 pub(super) struct Words {
     stemmer: Stemmer,
-    stop: HashSet<&'static str>,
+}
+
+/// A word of a question.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) term: Term,
+    /// The word as it was written; `None` if it stands for a value.
+    pub(super) written: Option<String>,
 }
 
 impl Words {
     pub(super) fn new() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
-            stop: STOP_WORDS.iter().copied().collect(),
         }
     }
 
-    /// The terms of running text, stop words left out.
-    pub(super) fn terms(&self, text: &str) -> Vec<Term> {
-        split_words(text)
-            .iter()
-            .filter(|word| !self.stop.contains(word.as_str()))
-            .map(|word| self.stem(word))
-            .collect()
-    }
-
-    /// The terms of a name: short words in a name are part of it, so none is left out.
-    pub(super) fn name_terms(&self, name: &str) -> Vec<Term> {
-        split_words(name).iter().map(|word| self.stem(word)).collect()
-    }
-
-    /// The words of a question with their terms, each term once, stop words left out.
-    pub(super) fn query(&self, text: &str, most: usize) -> Vec<(String, Term)> {
+    /// The words of a question, each term once, stop words left out. Values are replaced by words for what they
+    /// are, unless there is nothing else.
+    pub(super) fn query(&self, text: &str, most: usize) -> Vec<Asked> {
+        let (values, tokens): (Vec<_>, Vec<_>) = text
+            .split_whitespace()
+            .map(|token| (literal::stands_for(token), token))
+            .partition(|(value, _)| value.is_some());
+        let mut written: Vec<String> = tokens.iter().flat_map(|(_, token)| text_words(token)).collect();
+        let mut meant = Vec::new();
+        if written.is_empty() {
+            written = text_words(text).collect();
+        } else {
+            let values = values.iter().filter_map(|(value, _)| value.as_deref());
+            meant = values.flat_map(split_words).collect();
+        }
         let mut seen = HashSet::new();
-        split_words(text)
-            .into_iter()
-            .filter(|word| !self.stop.contains(word.as_str()))
-            .map(|word| {
-                let term = self.stem(&word);
-                (word, term)
-            })
-            .filter(|(_, term)| seen.insert(term.clone()))
+        let written = written.into_iter().map(|word| (self.stem(&word), Some(word)));
+        let meant = meant.into_iter().map(|word| (self.stem(&word), None));
+        written
+            .chain(meant)
+            .filter(|(term, _)| seen.insert(term.clone()))
             .take(most)
+            .map(|(term, written)| Asked { term, written })
             .collect()
     }
 
@@ -71,6 +76,15 @@ impl Words {
             word.to_owned()
         }
     }
+}
+
+/// The words of running text, stop words left out. In a name short words are part of it: see [`split_words`].
+pub(super) fn text_words(text: &str) -> impl Iterator<Item = String> {
+    split_words(text).into_iter().filter(|word| !is_stop_word(word))
+}
+
+fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// Lower-case words of `text`: `createIssue` gives `createissue`, `create`, `issue`; unspaced scripts give pairs of
@@ -142,7 +156,15 @@ fn push_word(run: &mut Vec<char>, words: &mut Vec<String>) {
 }
 
 fn lower(characters: &[char]) -> String {
-    characters.iter().flat_map(|c| c.to_lowercase()).collect()
+    let mut lower = String::with_capacity(characters.len());
+    for c in characters {
+        if c.is_ascii() {
+            lower.push(c.to_ascii_lowercase());
+        } else {
+            lower.extend(c.to_lowercase());
+        }
+    }
+    lower
 }
 
 fn divides(run: &[char], at: usize) -> bool {
@@ -179,14 +201,42 @@ mod tests {
         check("用Bing搜索", &["用", "bing", "搜索"]);
     }
 
+    fn asked(text: &str) -> Vec<(Term, Option<String>)> {
+        let asked = Words::new().query(text, 8).into_iter();
+        asked.map(|asked| (asked.term, asked.written)).collect()
+    }
+
+    fn written(term: &str, word: &str) -> (Term, Option<String>) {
+        (term.into(), Some(word.into()))
+    }
+
     #[test]
     fn a_question_has_each_term_once_and_no_stop_words() {
-        let words = Words::new();
-        let terms: Vec<Term> = words
-            .query("List the issues, listing every issue", 8)
-            .into_iter()
-            .map(|q| q.1)
-            .collect();
-        assert_eq!(terms, ["list", "issu", "everi"]);
+        assert_eq!(
+            asked("List the issues, listing every issue"),
+            [
+                written("list", "list"),
+                written("issu", "issues"),
+                written("everi", "every")
+            ]
+        );
+    }
+
+    #[test]
+    fn values_are_asked_for_as_what_they_are() {
+        let file = ("file".to_owned(), None);
+        assert_eq!(
+            asked("save to /a/notes.pdf"),
+            [written("save", "save"), file, ("pdf".into(), None)]
+        );
+        assert_eq!(
+            asked("/repos/list"),
+            [written("repo", "repos"), written("list", "list")]
+        );
+    }
+
+    #[test]
+    fn stop_words_are_sorted() {
+        assert!(STOP_WORDS.is_sorted());
     }
 }

@@ -12,6 +12,7 @@ mod hostile;
 mod lookup;
 mod ranking;
 mod scale;
+mod wording;
 
 use codecell_catalog::{Catalog, Owner, Tool, ToolSpec};
 use serde_json::{Value, json};
