@@ -3,7 +3,7 @@
 //     openai_client.mjs BASE_URL KEY MODEL
 //
 // Carries out every call of `select_file` by naming a file after the prompt. Prints one line of JSON: per API and
-// delivery the calls, the last text and how many pieces of text came; and how two wrong requests are refused.
+// delivery the calls, the last text, in how many pieces text came and how many tokens it cost; and how two wrong requests are refused.
 
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ async function chat(client, model, stream) {
   const tools = [{ type: "function", function: { name: NAME, description: ABOUT, parameters: PARAMETERS } }];
   const messages = [{ role: "user", content: PROMPT }];
   const calls = [];
-  let pieces = 0;
+  let [pieces, tokens] = [0, 0];
   for (let turn = 0; turn < MOST_TURNS; turn += 1) {
     const asked = { model, messages, tools };
     let completion;
@@ -39,8 +39,9 @@ async function chat(client, model, stream) {
     } else {
       completion = await client.chat.completions.create(asked);
     }
+    tokens += completion.usage.total_tokens;
     const [{ message, finish_reason: finish }] = completion.choices;
-    if (finish !== "tool_calls") return { calls, text: message.content, finish, pieces };
+    if (finish !== "tool_calls") return { calls, text: message.content, pieces, tokens };
     messages.push(message);
     for (const call of message.tool_calls) {
       const content = carryOut(call.function.name, call.function.arguments, calls);
@@ -54,7 +55,7 @@ async function responses(client, model, stream) {
   const tools = [{ type: "function", name: NAME, description: ABOUT, parameters: PARAMETERS, strict: false }];
   let asked = { input: PROMPT };
   const calls = [];
-  let pieces = 0;
+  let [pieces, tokens] = [0, 0];
   for (let turn = 0; turn < MOST_TURNS; turn += 1) {
     let response;
     if (stream) {
@@ -64,8 +65,9 @@ async function responses(client, model, stream) {
     } else {
       response = await client.responses.create({ model, tools, ...asked });
     }
+    tokens += response.usage.total_tokens;
     const open = response.output.filter((item) => item.type === "function_call");
-    if (open.length === 0) return { calls, text: response.output_text, finish: response.status, pieces };
+    if (open.length === 0) return { calls, text: response.output_text, pieces, tokens };
     const input = open.map((call) => ({
       type: "function_call_output",
       call_id: call.call_id,

@@ -3,7 +3,7 @@
     openai_client.py BASE_URL KEY MODEL
 
 Carries out every call of `select_file` by naming a file after the prompt. Prints one line of JSON: per API and
-delivery the calls, the last text and how many pieces of text came; and how two wrong requests are refused.
+delivery the calls, the last text, in how many pieces text came and how many tokens it cost; and how two wrong requests are refused.
 """
 
 import json
@@ -26,7 +26,7 @@ def carry_out(name, arguments, calls):
 def chat(client, model, stream):
     tool = {"type": "function", "function": {"name": NAME, "description": ABOUT, "parameters": PARAMETERS}}
     messages = [{"role": "user", "content": PROMPT}]
-    calls, pieces = [], 0
+    calls, pieces, tokens = [], 0, 0
     for _ in range(MOST_TURNS):
         asked = dict(model=model, messages=messages, tools=[tool])
         if stream:
@@ -36,9 +36,9 @@ def chat(client, model, stream):
         else:
             completion = client.chat.completions.create(**asked)
         [choice] = completion.choices
-        assert completion.usage.total_tokens > 0
+        tokens += completion.usage.total_tokens
         if choice.finish_reason != "tool_calls":
-            return {"calls": calls, "text": choice.message.content, "finish": choice.finish_reason, "pieces": pieces}
+            return {"calls": calls, "text": choice.message.content, "pieces": pieces, "tokens": tokens}
         messages.append(choice.message.model_dump(exclude_none=True, exclude={"parsed"}))
         for call in choice.message.tool_calls:
             output = carry_out(call.function.name, call.function.arguments, calls)
@@ -49,7 +49,7 @@ def chat(client, model, stream):
 def responses(client, model, stream):
     tool = {"type": "function", "name": NAME, "description": ABOUT, "parameters": PARAMETERS, "strict": False}
     asked = {"input": PROMPT}
-    calls, pieces = [], 0
+    calls, pieces, tokens = [], 0, 0
     for _ in range(MOST_TURNS):
         if stream:
             with client.responses.stream(model=model, tools=[tool], **asked) as events:
@@ -57,10 +57,10 @@ def responses(client, model, stream):
                 response = events.get_final_response()
         else:
             response = client.responses.create(model=model, tools=[tool], **asked)
-        assert response.usage.total_tokens > 0
+        tokens += response.usage.total_tokens
         open_calls = [item for item in response.output if item.type == "function_call"]
         if not open_calls:
-            return {"calls": calls, "text": response.output_text, "finish": response.status, "pieces": pieces}
+            return {"calls": calls, "text": response.output_text, "pieces": pieces, "tokens": tokens}
         outputs = [
             {
                 "type": "function_call_output",

@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask tidy`, `e2e`, `guest`, `bench` and `search-eval`.
+//! The project's own chores: `cargo xtask tidy`, `e2e`, `guest`, `bench`, `soak` and `search-eval`.
 
 #![expect(
     clippy::print_stdout,
@@ -43,7 +43,7 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
-    /// Measures the release build; arguments go to the benchmark.
+    /// Measures the release build, then puts it under load; arguments go to the benchmark, and only that runs.
     Bench {
         /// Passed on.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -51,6 +51,8 @@ enum Chore {
     },
     /// Measures how many of the needed tools the search finds, and how fast.
     SearchEval(search_eval::Options),
+    /// Many turns at once against a scripted model: nothing fails, and nothing grows.
+    Soak(e2e::soak::Options),
     /// A stdio MCP server for tests: a recorded one, or a probe.
     #[command(hide = true)]
     McpServer(mcp::Options),
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Chore::Guest { check: false } => guest::build(),
         Chore::Bench { arguments } => bench(&arguments),
         Chore::SearchEval(options) => search_eval::run(options),
+        Chore::Soak(options) => e2e::soak::run(&options),
         Chore::McpServer(options) => mcp::run(options),
     };
     match outcome {
@@ -99,6 +102,9 @@ fn bench(arguments: &[String]) -> Result<()> {
         .status()?;
     if !status.success() {
         bail!("the benchmark failed ({status})");
+    }
+    if arguments.is_empty() {
+        return e2e::soak::run(&e2e::soak::Options::bounded());
     }
     Ok(())
 }

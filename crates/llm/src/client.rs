@@ -35,6 +35,9 @@ pub struct Client {
     headers: HeaderMap,
 }
 
+/// Connections that are kept for later. After a rush they would otherwise stay for minutes.
+const IDLE_CONNECTIONS: usize = 32;
+
 /// Why one try failed.
 enum Failed {
     /// For good.
@@ -56,6 +59,7 @@ impl Client {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(provider.timeouts.connect)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .user_agent(concat!("codecell/", env!("CARGO_PKG_VERSION")))
             // The key goes to the configured server and to no other.
             .redirect(redirect::Policy::none())

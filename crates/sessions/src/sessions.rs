@@ -142,24 +142,16 @@ impl Sessions {
     pub async fn up_to_run(&self, run_id: &str) -> Result<Option<RunBranch>, SessionError> {
         let run_id = run_id.to_owned();
         self.with(move |file| {
-            let found = (|| {
-                let sql = "SELECT e.session_id, max(e.seq), s.key, s.active,
-                                  (SELECT max(seq) FROM entries WHERE session_id = e.session_id)
-                           FROM entries e JOIN sessions s ON s.id = e.session_id
-                           WHERE e.run_id = ?1 GROUP BY e.session_id";
-                let place = |row: &Row<'_>| {
-                    Ok((
-                        row.get::<_, String>(0)?,
-                        row.get::<_, u64>(1)?,
-                        row.get::<_, String>(2)?,
-                        row.get::<_, bool>(3)?,
-                        row.get::<_, u64>(4)?,
-                    ))
-                };
-                file.connection.query_row(sql, [&run_id], place).optional()
-            })();
-            let Some((id, last, session_key, active, newest)) = found.map_err(|error| file.failure(error))?
-            else {
+            let sql = "SELECT e.session_id, max(e.seq), s.key, s.active,
+                              (SELECT max(seq) FROM entries WHERE session_id = e.session_id)
+                       FROM entries e JOIN sessions s ON s.id = e.session_id
+                       WHERE e.run_id = ?1 GROUP BY e.session_id";
+            let place = |row: &Row<'_>| -> rusqlite::Result<(String, u64, String, bool, u64)> {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+            };
+            let found = file.connection.query_row(sql, [&run_id], place).optional();
+            let found = found.map_err(|error| file.failure(error))?;
+            let Some((id, last, session_key, active, newest)) = found else {
                 return Ok(None);
             };
             Ok(Some(RunBranch {

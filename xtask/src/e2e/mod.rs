@@ -4,6 +4,7 @@ mod agent;
 mod approvals;
 mod cell;
 mod commands;
+mod conformance;
 mod core_tools;
 mod door;
 mod hostile;
@@ -12,6 +13,7 @@ mod policy;
 mod real;
 mod room;
 mod runs;
+pub(crate) mod soak;
 mod steps;
 mod upstreams;
 
@@ -32,6 +34,9 @@ pub(crate) struct Options {
     /// Also plays servers and clients that nobody here wrote (installed from npm and PyPI).
     #[arg(long)]
     real: bool,
+    /// Also plays the official conformance suite of MCP, as a client and as a server; part of `--real` (installed from npm).
+    #[arg(long)]
+    conformance: bool,
     /// Also drives whole agent hosts, with a scripted model in the place of a hosted one (installed from npm).
     #[arg(long)]
     hosts: bool,
@@ -76,6 +81,9 @@ pub(crate) fn run(options: Options) -> Result<()> {
     }
     if options.real {
         real::play(&mut steps, &recorded)?;
+    }
+    if options.real || options.conformance {
+        conformance::play(&mut steps)?;
     }
     if options.hosts {
         real::play_hosts(&mut steps)?;

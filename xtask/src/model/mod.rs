@@ -4,6 +4,7 @@
 //! Nothing here is shared with the product.
 
 mod chat;
+mod delivery;
 mod google;
 mod messages;
 mod reply;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    io::{self, BufReader, Read, Write},
+    io::{BufReader, Read, Write},
     net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
@@ -12,11 +12,11 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use super::{Api, Frame, Reply, Seen, Turn};
+use super::{
+    Api, Reply, Seen, Turn,
+    delivery::{self, begin, whole},
+};
 use crate::http::Head;
-
-/// Sizes of the writes that tear an awkward stream apart.
-const TORN: [usize; 5] = [1, 13, 3, 64, 7];
 
 type Step = Box<dyn FnOnce(&Seen) -> Result<Reply> + Send>;
 type Habit = Arc<Mutex<dyn FnMut(&Seen) -> Result<Reply> + Send>>;
@@ -118,6 +118,14 @@ impl Model {
             state.seen.clear();
             state.faults.clear();
             state.gone = 0;
+        });
+    }
+
+    /// Forgets what it was asked, and goes on as before.
+    pub(crate) fn forget_seen(&self) {
+        self.shared.change(|state| {
+            state.seen.clear();
+            state.connections.clear();
         });
     }
 
@@ -299,31 +307,15 @@ fn answer(
             gone(stream, shared);
             return Ok(false);
         }
-        Reply::Turn(turn) => {
-            head(&mut stream)?;
-            for frame in frames(&turn) {
-                chunk(&mut stream, plain(&frame).as_bytes())?;
-            }
-            stream.write_all(b"0\r\n\r\n")?;
-        }
-        Reply::Awkward(turn) => {
-            head(&mut stream)?;
-            let text: String = frames(&turn).iter().map(awkward).collect();
-            let (mut rest, mut sizes) = (text.as_bytes(), TORN.iter().cycle());
-            while !rest.is_empty() {
-                let size = sizes.next().copied().unwrap_or(1).min(rest.len());
-                let (piece, more) = rest.split_at(size);
-                chunk(&mut stream, piece)?;
-                rest = more;
-            }
-            stream.write_all(b"0\r\n\r\n")?;
-        }
+        Reply::Turn(turn) => delivery::plain_stream(stream, &frames(&turn))?,
+        Reply::Awkward(turn) => delivery::awkward_stream(stream, &frames(&turn))?,
         Reply::Cut(turn, after) => {
             begin(stream, &frames(&turn), after)?;
             return Ok(false);
         }
         Reply::Stalled(turn, after) => {
-            begin(stream, &frames(&turn), after)?;
+            // A client that has gone already is noticed just below.
+            let _ = begin(stream, &frames(&turn), after);
             gone(stream, shared);
             return Ok(false);
         }
@@ -360,51 +352,4 @@ fn gone(mut stream: &TcpStream, shared: &Shared) {
     // A client has nothing to say now, so whatever comes is the end.
     let _ = stream.read(&mut one);
     shared.change(|state| state.gone += 1);
-}
-
-fn begin(mut stream: &TcpStream, frames: &[Frame], after: usize) -> io::Result<()> {
-    head(&mut stream)?;
-    for frame in frames.iter().take(after) {
-        chunk(&mut stream, plain(frame).as_bytes())?;
-    }
-    Ok(())
-}
-
-fn head(stream: &mut impl Write) -> io::Result<()> {
-    stream.write_all(
-        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n",
-    )
-}
-
-fn chunk(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    let mut framed = format!("{:x}\r\n", bytes.len()).into_bytes();
-    framed.extend_from_slice(bytes);
-    framed.extend_from_slice(b"\r\n");
-    stream.write_all(&framed)
-}
-
-fn whole(stream: &mut impl Write, status: u16, headers: &[(&str, &str)], body: &str) -> io::Result<()> {
-    let more: String = headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}\r\n"))
-        .collect();
-    let length = body.len();
-    let head = format!(
-        "HTTP/1.1 {status} Status\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{more}\r\n"
-    );
-    stream.write_all(format!("{head}{body}").as_bytes())
-}
-
-fn plain(frame: &Frame) -> String {
-    let event = frame.event.as_ref();
-    let event = event.map(|event| format!("event: {event}\n")).unwrap_or_default();
-    format!("{event}data: {}\n\n", frame.data)
-}
-
-fn awkward(frame: &Frame) -> String {
-    let event = frame.event.as_ref();
-    let event = event
-        .map(|event| format!("event:{event}\r\n"))
-        .unwrap_or_default();
-    format!(": a comment\r\nid: 7\r\n{event}data:{}\r\n\r\n", frame.data)
 }

@@ -189,7 +189,7 @@ async fn a_body_that_the_surface_refuses_is_not_sent() {
     world.guard = Err("a hosted tool is in it".into());
     let played = world.play([says("never")]).await;
     played.check(&["round 1", "ended failed: a hosted tool is in it"], &[]);
-    assert_eq!(world.log.lines(), ["checked anthropic-messages with 9 tools"]);
+    assert_eq!(world.log.lines(), ["checked anthropic-messages with 10 tools"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,10 @@
 //! How the calls of one answer are carried out.
 
 use codecell_agent::Limits;
+use codecell_llm::Message;
 
 use crate::script::{calls, nothing, says};
-use crate::world::{World, pass, show_messages};
+use crate::world::{World, pass, picture, show_messages};
 
 #[tokio::test(start_paused = true)]
 async fn calls_end_as_they_end_and_their_results_stand_in_order() {
@@ -93,7 +94,7 @@ async fn calls_that_cannot_be_made_are_answered_and_do_not_run() {
         (
             "ecko",
             "{}",
-            "Tool ecko not found: there are echo, fail, held, alone, deaf, crash, client, client_twice, \
+            "Tool ecko not found: there are echo, picture, fail, held, alone, deaf, crash, client, client_twice, \
              client_alone",
         ),
     ];
@@ -143,4 +144,13 @@ async fn arguments_reach_the_tool_as_they_are() {
         show_messages(&played.end.messages)[1],
         format!("result c1: {exact}")
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn pictures_reach_the_model_with_the_text() {
+    let played = World::new().play([calls("c1", "picture")]).await;
+    let Message::ToolResult(result) = &played.end.messages[1] else {
+        panic!("{:#?}", played.end.messages);
+    };
+    assert_eq!((result.text.as_str(), &result.images), ("see", &vec![picture()]));
 }

@@ -58,14 +58,14 @@ async fn a_thing_is_kept_before_it_is_acted_upon_or_told() {
     assert_eq!(
         world.log.lines(),
         [
-            "checked anthropic-messages with 9 tools",
+            "checked anthropic-messages with 10 tools",
             "asked with \"auto\"",
             "said",
             "kept model: call c1",
             "looked at echo",
             "c1 starts",
             "kept result c1: {} after 0 ms",
-            "checked anthropic-messages with 9 tools",
+            "checked anthropic-messages with 10 tools",
             "asked with \"auto\"",
             "said",
             "kept model: ok",

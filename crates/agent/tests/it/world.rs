@@ -8,7 +8,7 @@ use codecell_agent::{
     Answer, BoxFuture, ClientCall, Event, Journal, JournalError, Kept, Limits, Step, Stop, SurfaceCall,
     Suspended, ToolSurface, Turn, TurnEnd,
 };
-use codecell_llm::{Api, Block, Message, Request, Tool, ToolResult};
+use codecell_llm::{Api, Block, Image, Message, Request, Tool, ToolResult};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
@@ -17,8 +17,9 @@ use tokio_util::sync::CancellationToken;
 use crate::script::{self, Script};
 
 /// The tools there are. `held` and `client` go on when their call is released, `client_twice` needs that twice.
-pub(crate) const TOOLS: [&str; 9] = [
+pub(crate) const TOOLS: [&str; 10] = [
     "echo",
+    "picture",
     "fail",
     "held",
     "alone",
@@ -349,6 +350,10 @@ impl ToolSurface for Tools {
             log.push(format!("{id} starts"));
             match call.name.as_str() {
                 "echo" => done(Answer::ok(Value::Object(call.arguments).to_string())),
+                "picture" => done(Answer {
+                    images: vec![picture()],
+                    ..Answer::ok("see")
+                }),
                 "fail" => done(Answer::error("it failed")),
                 "crash" => panic!("as asked"),
                 "held" | "alone" => tokio::select! {
@@ -368,6 +373,13 @@ impl ToolSurface for Tools {
                 }
             }
         })
+    }
+}
+
+pub(crate) fn picture() -> Image {
+    Image {
+        mime_type: "image/png".into(),
+        data: "AAAA".into(),
     }
 }
 

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
-use codecell::tools::{ApprovalNews, Approvals};
+use codecell::tools::ApprovalNews;
 use codecell_agent::{Event, Stop, TurnEnd};
 use codecell_llm::{Message, Usage};
 use codecell_plugins::Plugin;
+use codecell_sessions::Sessions;
 use serde_json::{Value, json};
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -21,7 +23,7 @@ use self::screen::Screen;
 use super::args::{AgentArgs, Cli};
 use super::output;
 use super::setup::{Setup, open_sessions, stop_signals};
-use crate::turns::{Agents, Ask, Happening, History, Target, Turns};
+use crate::turns::{Agents, Ask, Happening, History, Turns};
 use crate::wiring::{Channel, Shared};
 
 /// Longest prompt, in bytes: models that take more of it are not known yet.
@@ -122,13 +124,9 @@ async fn turn(
     }
     let sessions = open_sessions(args.state.state.as_deref()).await?;
     let shared = setup.shared(&args.config, plugins)?;
-    let agents = Agents::new(Arc::clone(&shared), &setup.loaded.config, Channel::Terminal);
-    let turns = Turns::new(agents, sessions, shared.trajectory()?);
     let _desk = shared.open_desk();
-    let outcome = match turns.agents().of(&args.config.agent, args.model.as_deref()) {
-        Ok(target) => run_turn(args, prompt, &shared, &turns, target, stop).await,
-        Err(error) => Err(error.into()),
-    };
+    let agents = Agents::new(Arc::clone(&shared), &setup.loaded.config, Channel::Terminal);
+    let outcome = run_turn(args, prompt, &shared, agents, sessions, stop).await;
     shared.shutdown().await;
     outcome
 }
@@ -137,23 +135,24 @@ async fn run_turn(
     args: &AgentArgs,
     prompt: String,
     shared: &Arc<Shared>,
-    turns: &Turns,
-    target: Target,
+    agents: Agents,
+    sessions: Sessions,
     stop: &CancellationToken,
 ) -> anyhow::Result<Outcome> {
+    let target = agents.of(&args.config.agent, args.model.as_deref())?;
+    let turns = Turns::new(agents, sessions, shared.trajectory()?);
     let agent = args.config.agent.clone();
     let named = args.session.clone();
     let session = named.unwrap_or_else(|| format!("agent:{agent}:cli:{}", Uuid::new_v4()));
     let model = target.model_ref.clone();
     let screen = Arc::new(Screen::new(args, &model));
     // The tools of a server that is not there yet would be missing for the whole turn.
-    let ready = async {
-        if target.app.has_code_mode() {
-            let _failed_cells_say_so = tokio::join!(shared.await_all_servers(), shared.engine());
-        } else {
-            shared.await_all_servers().await;
-        }
-    };
+    let ready = shared.await_all_servers();
+    if target.app.has_code_mode() {
+        let shared = Arc::clone(shared);
+        // The first cell waits for it, and says why if it cannot be had.
+        tokio::spawn(async move { shared.engine().await.is_ok() });
+    }
     let aborted = |run: String| Outcome {
         agent: agent.clone(),
         model: model.clone(),
@@ -182,7 +181,7 @@ async fn run_turn(
         watched: !args.quiet,
     };
     let questions = tokio::spawn(questions(
-        shared.approvals.clone(),
+        shared.approvals.subscribe(),
         session.clone(),
         Arc::clone(&screen),
     ));
@@ -216,8 +215,7 @@ async fn run_turn(
 }
 
 /// Says what waits for a person, because the turn waits with it.
-async fn questions(approvals: Approvals, session: String, screen: Arc<Screen>) {
-    let mut news = approvals.subscribe();
+async fn questions(mut news: Receiver<ApprovalNews>, session: String, screen: Arc<Screen>) {
     loop {
         match news.recv().await {
             Ok(ApprovalNews::Opened { approval }) if approval.session == session => screen.ask(&approval),

@@ -7,15 +7,17 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use codecell_plugins::Plugin;
+use codecell_sessions::Sessions;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use super::args::ServeArgs;
 use super::output;
 use super::setup::{Setup, open_sessions, stop_signals};
-use crate::config::ServeSettings;
+use crate::config::{AgentSettings, ServeSettings};
 use crate::serve::{Front, Gateway, Token, serve};
 use crate::turns::{Agents, Turns};
-use crate::wiring::{App, Channel};
+use crate::wiring::{App, Channel, Shared};
 
 /// Where it listens unless told otherwise: out of reach of other machines.
 pub(super) const DEFAULT_LISTEN: SocketAddr =
@@ -57,12 +59,28 @@ pub(super) async fn run(args: ServeArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow:
         .agents
         .agent(&args.config.agent, &config.code_mode, &config.tools.sandbox)?;
     let shared = setup.shared(&args.config, plugins)?;
-    let mcp = Arc::new(App::new(Arc::clone(&shared), agent, Channel::Mcp)?);
-    let agents = Agents::new(Arc::clone(&shared), config, Channel::Http);
+    let served = serve_shared(&setup, &shared, agent, sessions, front, listener, (stop, hurry)).await;
+    shared.shutdown().await;
+    served?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts the doors in front of what was started, and serves.
+async fn serve_shared(
+    setup: &Setup,
+    shared: &Arc<Shared>,
+    agent: AgentSettings,
+    sessions: Sessions,
+    front: Front,
+    listener: TcpListener,
+    (stop, hurry): (CancellationToken, CancellationToken),
+) -> anyhow::Result<()> {
+    let mcp = Arc::new(App::new(Arc::clone(shared), agent, Channel::Mcp)?);
+    let agents = Agents::new(Arc::clone(shared), &setup.loaded.config, Channel::Http);
     let turns = Turns::new(agents, sessions, shared.trajectory()?);
     // The first cell should not pay for loading the engine; the servers load meanwhile as well.
     tokio::spawn({
-        let shared = Arc::clone(&shared);
+        let shared = Arc::clone(shared);
         async move {
             if let Err(error) = shared.engine().await {
                 tracing::error!(%error, "the guest engine cannot be loaded, every cell will fail");
@@ -74,10 +92,7 @@ pub(super) async fn run(args: ServeArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow:
     if let Err(error) = output::print(&format!("codecell serves on http://{at}")) {
         tracing::warn!(%error, "nobody reads standard output");
     }
-    let served = serve(listener, Gateway::new(turns, mcp, front), stop, hurry).await;
-    shared.shutdown().await;
-    served?;
-    Ok(ExitCode::SUCCESS)
+    serve(listener, Gateway::new(turns, mcp, front), stop, hurry).await
 }
 
 /// The token: from the file that was named, or the environment, or the configuration.

@@ -230,14 +230,17 @@ fn private_file(file: &Path) -> std::io::Result<()> {
     options.open(file).map(drop)
 }
 
-/// A token that fires when the process is asked to end, and one that fires when it is asked again.
+/// A token that fires when the user presses Ctrl-C or the process is asked to end, and one that fires when it is asked
+/// again.
 pub(crate) fn stop_signals() -> (CancellationToken, CancellationToken) {
     let (stop, hurry) = (CancellationToken::new(), CancellationToken::new());
     let (first, second) = (stop.clone(), hurry.clone());
+    // Here and not in the task, so that a signal is caught from now on and the second one is not missed.
+    let mut requests = StopRequests::new();
     tokio::spawn(async move {
-        asked_to_stop().await;
+        requests.next().await;
         first.cancel();
-        asked_to_stop().await;
+        requests.next().await;
         second.cancel();
     });
     (stop, hurry)
@@ -245,36 +248,54 @@ pub(crate) fn stop_signals() -> (CancellationToken, CancellationToken) {
 
 /// A token that fires when the user presses Ctrl-C or the process is asked to end.
 pub(crate) fn stop_signal() -> CancellationToken {
-    let stop = CancellationToken::new();
-    let fire = stop.clone();
-    tokio::spawn(async move {
-        asked_to_stop().await;
-        fire.cancel();
-    });
-    stop
+    stop_signals().0
 }
 
+/// What asks the process to end.
 #[cfg(unix)]
-async fn asked_to_stop() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-        signal(SignalKind::hangup()),
-    ) else {
-        tracing::warn!("signals cannot be caught: the process ends without a farewell to its servers");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
+struct StopRequests(Option<[tokio::signal::unix::Signal; 3]>);
+
+#[cfg(unix)]
+impl StopRequests {
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        let signals = (
+            signal(SignalKind::interrupt()),
+            signal(SignalKind::terminate()),
+            signal(SignalKind::hangup()),
+        );
+        let (Ok(interrupt), Ok(terminate), Ok(hangup)) = signals else {
+            tracing::warn!("signals cannot be caught: the process ends without a farewell to its servers");
+            return Self(None);
+        };
+        Self(Some([interrupt, terminate, hangup]))
+    }
+
+    async fn next(&mut self) {
+        let Some([interrupt, terminate, hangup]) = &mut self.0 else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
     }
 }
 
+/// What asks the process to end.
 #[cfg(not(unix))]
-async fn asked_to_stop() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
+struct StopRequests;
+
+#[cfg(not(unix))]
+impl StopRequests {
+    fn new() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
     }
 }

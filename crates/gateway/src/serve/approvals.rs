@@ -9,8 +9,8 @@ use codecell::tools::{DecideError, Decision};
 use serde_json::{Value, json};
 
 use super::Gateway;
-use super::body::JsonBody;
 use super::error::ApiError;
+use super::openai::JsonBody;
 use super::path::Named;
 
 pub(super) fn routes() -> Router<Arc<Gateway>> {

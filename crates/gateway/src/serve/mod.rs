@@ -3,7 +3,6 @@
 //! Everything in here turns requests into calls of the modules below and their answers into responses. What a turn is,
 //! and what a cell may do, is settled there.
 mod approvals;
-mod body;
 mod cors;
 mod error;
 mod front;
@@ -107,7 +106,8 @@ pub(crate) async fn serve(
     hurry: CancellationToken,
 ) -> anyhow::Result<()> {
     let service = router(&gateway).into_make_service_with_connect_info::<Arrival>();
-    let serving = axum::serve(Door(listener), service).with_graceful_shutdown(gateway.closing.clone().cancelled_owned());
+    let closing = gateway.closing.clone().cancelled_owned();
+    let serving = axum::serve(Door(listener), service).with_graceful_shutdown(closing);
     let winding_down = async {
         stop.cancelled().await;
         gateway.stopping.cancel();

@@ -5,7 +5,7 @@ use codecell_llm::{Block, Content, Message, ToolCall, ToolResult};
 use codecell_sessions::{Entry, Outcome, Sessions, StoredEntry, replay};
 use serde_json::Value;
 
-use super::live::BeginProblem;
+use super::ask::BeginProblem;
 use super::surface::visible_client_tool;
 use crate::wiring::View;
 
@@ -186,5 +186,70 @@ fn shown(content: &Content) -> String {
     match content {
         Content::Text(text) => text.clone(),
         Content::Image(image) => format!("[{}]", image.mime_type),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use codecell_sessions::Limits;
+
+    use super::*;
+
+    fn user(text: &str) -> Entry {
+        let text = text.to_owned();
+        Entry::User { text }
+    }
+
+    #[tokio::test]
+    async fn the_past_is_what_the_history_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.sqlite");
+        let sessions = Sessions::open(&path, Limits::default()).await.unwrap();
+        for (run, text) in [("one", "a"), ("two", "b")] {
+            let now = SystemTime::UNIX_EPOCH;
+            sessions
+                .append("s", Some(run), vec![user(text)], now)
+                .await
+                .unwrap();
+        }
+        let both = || Some(vec![user("a"), user("b")]);
+        for (session, history, expected, keeps_all) in [
+            ("s", History::Told, Some(vec![]), false),
+            ("s", History::Introduced, Some(vec![]), false),
+            ("new", History::Introduced, Some(vec![]), true),
+            ("s", History::Session, both(), false),
+            ("s", History::After("two".into()), both(), false),
+            // Somebody went on from it, it is another session's, or it was deleted: nothing is told from where it is
+            // not the end.
+            ("s", History::After("one".into()), None, false),
+            ("new", History::After("two".into()), None, false),
+            ("s", History::After("three".into()), None, false),
+        ] {
+            let past = Past::read(&sessions, session, &history).await;
+            let kept = past.as_ref().is_ok_and(|past| past.keeps_all);
+            let entries = match past {
+                Ok(past) => Some(past.entries.into_iter().map(|stored| stored.entry).collect()),
+                Err(BeginProblem::GoneOn(of)) if of == session => None,
+                Err(other) => panic!("{other}"),
+            };
+            assert_eq!((entries, kept), (expected, keeps_all), "{session} {history:?}");
+        }
+    }
+
+    #[test]
+    fn a_transcript_keeps_what_is_new_in_words() {
+        let picture = Content::Image(codecell_llm::Image {
+            mime_type: "image/png".into(),
+            data: "QUJD".into(),
+        });
+        let messages = [
+            Message::user("old"),
+            Message::Assistant(vec![Block::Text("answer".into())]),
+            Message::User(vec![Content::Text("look".into()), picture]),
+            Message::user("well?"),
+        ];
+        assert_eq!(new_entries(&messages), [user("look\n[image/png]"), user("well?")]);
     }
 }

@@ -1,9 +1,9 @@
 //! Counts how often models are asked, and what becomes of it.
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use codecell_agent::{Arriving, Asking, Model, ModelStream};
-use codecell_llm::{Api, Client, Error, Event, Guard, Request};
+use codecell_llm::{Api, Client, Error, Event, Guard, Request, Usage};
 use tokio_util::sync::CancellationToken;
 
 use super::counters::Counters;
@@ -12,8 +12,35 @@ use super::counters::Counters;
 pub(super) struct Counted {
     pub(super) client: Client,
     pub(super) counters: Arc<Counters>,
-    /// How often it was asked.
-    pub(super) rounds: Arc<AtomicU32>,
+    pub(super) tally: Arc<Tally>,
+}
+
+/// What a turn has asked of its model so far.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    rounds: AtomicU32,
+    /// What was not yet told to anybody.
+    spent: Mutex<Usage>,
+}
+
+impl Tally {
+    /// How often the model was asked.
+    pub(super) fn rounds(&self) -> u32 {
+        self.rounds.load(Ordering::Relaxed)
+    }
+
+    /// What its answers cost since this was asked the last time.
+    pub(super) fn take_spent(&self) -> Usage {
+        std::mem::take(&mut *self.spent.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn spend(&self, usage: Usage) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.input = spent.input.saturating_add(usage.input);
+        spent.output = spent.output.saturating_add(usage.output);
+        spent.cache_read = spent.cache_read.saturating_add(usage.cache_read);
+        spent.cache_write = spent.cache_write.saturating_add(usage.cache_write);
+    }
 }
 
 impl Model for Counted {
@@ -27,7 +54,8 @@ impl Model for Counted {
         guard: &'a Guard<'a>,
         cancel: &'a CancellationToken,
     ) -> Asking<'a> {
-        self.rounds.fetch_add(1, Ordering::Relaxed);
+        self.tally.rounds.fetch_add(1, Ordering::Relaxed);
+        let tally = Arc::clone(&self.tally);
         let mut asked = Asked {
             counters: Arc::clone(&self.counters),
             api: self.client.api(),
@@ -35,7 +63,7 @@ impl Model for Counted {
         };
         Box::pin(async move {
             match Model::ask(&self.client, request, guard, cancel).await {
-                Ok(stream) => Ok(Box::new(CountedStream { stream, asked }) as Box<dyn ModelStream>),
+                Ok(stream) => Ok(Box::new(CountedStream { stream, asked, tally }) as Box<dyn ModelStream>),
                 Err(error) => {
                     asked.failed(&error);
                     Err(error)
@@ -49,6 +77,7 @@ impl Model for Counted {
 struct CountedStream {
     stream: Box<dyn ModelStream>,
     asked: Asked,
+    tally: Arc<Tally>,
 }
 
 impl ModelStream for CountedStream {
@@ -56,7 +85,10 @@ impl ModelStream for CountedStream {
         Box::pin(async move {
             let next = self.stream.next().await;
             match &next {
-                Some(Ok(Event::Done(_))) => self.asked.outcome = "ok",
+                Some(Ok(Event::Done(reply))) => {
+                    self.asked.outcome = "ok";
+                    self.tally.spend(reply.usage);
+                }
                 Some(Err(error)) => self.asked.failed(error),
                 Some(Ok(_)) | None => {}
             }

@@ -1,8 +1,11 @@
 //! Agent turns: which model a name means, what a turn is given, and what is going on.
 mod agents;
+mod ask;
+mod begin;
 mod context;
 mod counted;
 mod counters;
+mod journal;
 mod live;
 mod running;
 mod scribe;
@@ -11,9 +14,10 @@ mod trajectory;
 mod watch;
 
 pub(crate) use self::{
-    agents::{Agents, Target, TargetError},
+    agents::{Agents, TargetError},
+    ask::{AnswerProblem, Ask, BeginProblem},
     context::History,
-    live::{AnswerProblem, Ask, BeginProblem, Hold, RunInfo, RunState, Turns},
+    live::{Hold, RunInfo, RunState, Turns},
     running::{Happening, Running},
     watch::NestedNews,
 };

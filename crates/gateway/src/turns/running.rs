@@ -1,8 +1,12 @@
 //! A turn that somebody listens to.
+use std::sync::Arc;
+
 use codecell_agent::Event;
+use codecell_llm::Usage;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::counted::Tally;
 use super::live::Turns;
 use super::scribe::Scribe;
 use super::watch::NestedNews;
@@ -21,6 +25,7 @@ pub(crate) struct Running {
     pub(super) turns: Turns,
     pub(super) id: String,
     pub(super) session: String,
+    pub(super) tally: Arc<Tally>,
     pub(super) ear: Option<Ear>,
 }
 
@@ -43,6 +48,11 @@ impl Running {
     /// The session it belongs to.
     pub(crate) fn session(&self) -> &str {
         &self.session
+    }
+
+    /// What the model's answers cost since this was asked the last time, by whoever listened then.
+    pub(crate) fn take_spent(&self) -> Usage {
+        self.tally.take_spent()
     }
 
     /// The next thing that happens. `None` once the turn is over or waits for its application, which are the last

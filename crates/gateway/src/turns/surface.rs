@@ -296,7 +296,12 @@ fn direct_answer(answer: Result<String, String>) -> Answer {
     let mut images = Vec::new();
     for block in blocks.into_iter().flatten() {
         let field = |name: &str| block.get(name).and_then(Value::as_str).map(str::to_owned);
-        match (field("type").as_deref(), field("text"), field("data"), field("mimeType")) {
+        match (
+            field("type").as_deref(),
+            field("text"),
+            field("data"),
+            field("mimeType"),
+        ) {
             (Some("text"), Some(text), ..) => texts.push(text),
             (Some("image"), _, Some(data), Some(mime_type)) => images.push(Image { mime_type, data }),
             _ => texts.push(block.to_string()),

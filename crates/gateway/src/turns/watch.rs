@@ -37,11 +37,7 @@ pub(super) struct CellWatch {
 }
 
 impl CellWatch {
-    pub(super) fn new(
-        parent: String,
-        scribe: Scribe,
-        news: Option<mpsc::Sender<NestedNews>>,
-    ) -> Self {
+    pub(super) fn new(parent: String, scribe: Scribe, news: Option<mpsc::Sender<NestedNews>>) -> Self {
         Self {
             parent,
             scribe,

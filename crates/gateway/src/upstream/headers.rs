@@ -163,7 +163,9 @@ fn at_path(arguments: &RawValue, path: &[String]) -> Option<String> {
 
 /// What a header says; `None` if it says it in a way that cannot be read.
 pub(crate) fn decode(text: &str) -> Option<String> {
-    let between = text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+    let between = text
+        .strip_prefix("=?base64?")
+        .and_then(|rest| rest.strip_suffix("?="));
     match between {
         Some(encoded) => String::from_utf8(BASE64_STANDARD.decode(encoded).ok()?).ok(),
         None => Some(text.to_owned()),

@@ -21,11 +21,7 @@ impl ToolExecutor for UpstreamTools {
                 return Err(ToolError::new("unknown_tool", message));
             };
             let told = call.progress.clone();
-            let heard = move |progress: Progress| {
-                if let Some(message) = progress.message {
-                    told.tell(message);
-                }
-            };
+            let heard = move |progress: Progress| told.tell(in_words(progress));
             let options = CallOptions {
                 cancel: call.cancel.clone(),
                 progress: call.progress.is_heard().then(|| Arc::new(heard) as _),
@@ -57,6 +53,19 @@ impl ToolExecutor for UpstreamTools {
             Ok(result.into())
         })
     }
+}
+
+/// What a server says of its progress, or the numbers if it only counts.
+fn in_words(progress: Progress) -> String {
+    let Progress {
+        progress: done,
+        total,
+        message,
+    } = progress;
+    message.unwrap_or_else(|| match total {
+        Some(total) => format!("{done} of {total}"),
+        None => done.to_string(),
+    })
 }
 
 fn raw(json: &Json) -> Result<Box<RawValue>, ToolError> {

@@ -9,7 +9,8 @@ use std::time::Duration;
 use codecell::tools::{ApprovalNews, Approvals, PendingApproval};
 use codecell::{Answer, CallEnd, CellLeg, CellResult, NestedCall, Observer};
 use codecell_trajectory::{
-    ApprovalRequested, ApprovalResolved, Happening, JsonLines, Outcome, Recorder, Redactor, ToolCall, TrajectoryEvent,
+    ApprovalRequested, ApprovalResolved, Happening, JsonLines, Outcome, Recorder, Redactor, ToolCall,
+    TrajectoryEvent,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;

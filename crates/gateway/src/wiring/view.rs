@@ -37,7 +37,11 @@ impl View {
             cancel,
             progress,
         };
-        let delivered = self.surface.path().call(tool, Some(&Json::from(arguments)), context).await;
+        let delivered = self
+            .surface
+            .path()
+            .call(tool, Some(&Json::from(arguments)), context)
+            .await;
         match delivered {
             Ok(delivered) if tool.is_mcp() => Ok(delivered.result.result.to_string()),
             Ok(delivered) => Ok(mcp_shape(&delivered.result)),

@@ -62,15 +62,18 @@ async fn the_calls_of_a_program_are_shown_one_a_line() {
     .await;
     let place = Place::new(&provider.config(json!({ "tools": { "codeMode": true }, "mcp": shop() })));
     let ended = place.run(&["agent", "look", "--session", "s"]);
-    println!("{}", ended.stderr);
-    check(&ended, 0, "Done.\n", "");
-    let names: Vec<&Value> = provider.seen()[0]["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| &tool["function"]["name"])
-        .map(|name| Box::leak(Box::new(name.clone())) as &Value)
-        .collect();
+    check(
+        &ended,
+        0,
+        "Done.\n",
+        "round 1  fake/small\n    MCP.shop.listProducts  ok  N ms\n    MCP.shop.getOrder  error  N ms\n  exec  ok\n\
+         round 2  fake/small\n  exec  failed  Error: no \\u{1b}[31mluck\n\
+         round 3  fake/small\n  no\\u{1b}[2Jsuch  failed  Tool no\\u{1b}[2Jsuch not found: there are exec, wait\n\
+         round 4  fake/small\ndone  rounds 4, tokens 48, session s\n",
+    );
+    let seen = provider.seen();
+    let tools = seen[0]["tools"].as_array().unwrap().iter();
+    let names: Vec<&Value> = tools.map(|tool| &tool["function"]["name"]).collect();
     assert_eq!(names, ["exec", "wait"]);
 }
 
@@ -161,7 +164,70 @@ async fn a_call_that_waits_for_a_person_is_answered_from_another_terminal() {
     let running = place.start(&["agent", "write", "--session", "s"]);
     place.answer(&["allow"]);
     let ended = running.end();
-    println!("{}", ended.stderr);
-    check(&ended, 0, "Written.\n", "");
+    check(
+        &ended,
+        0,
+        "Written.\n",
+        "round 1  fake/small\n    waits for you  openclaw:core:write: Call write?\n      \
+         codecell approvals show policy:ID\n    openclaw:core:write  ok  N ms\n  exec  ok\n\
+         round 2  fake/small\ndone  rounds 2, tokens 24, session s\n",
+    );
     assert_eq!(place.read("files/a"), "x");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trajectory_gets_every_turn() {
+    let secret = "sk-abcdefghijklmnopqrstuvwxyz0123456789";
+    let code = format!("// {secret}\nreturn (await MCP.shop.listProducts({{}})) !== null");
+    let provider = Provider::start([
+        Reply::Call("exec", json!({ "code": code })),
+        Reply::Text(vec!["One."]),
+        Reply::Text(vec!["Two."]),
+    ])
+    .await;
+    let place = Place::new(&provider.config(json!({ "tools": { "codeMode": true }, "mcp": shop() })));
+    for prompt in ["look", "again"] {
+        let ended = place.run(&[
+            "agent",
+            prompt,
+            "--session",
+            "s",
+            "--quiet",
+            "--trajectory",
+            "t.jsonl",
+        ]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+    }
+    let text = place.read("t.jsonl");
+    assert!(!text.contains(secret), "{text}");
+    let events: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let shape: Vec<Value> = events
+        .iter()
+        .map(|event| json!([event["seq"], event["type"], event["data"]["name"]]))
+        .collect();
+    assert_eq!(
+        shape,
+        [
+            json!([1, "user.message", null]),
+            json!([2, "tool.call", "exec"]),
+            json!([3, "tool.call", "MCP.shop.listProducts"]),
+            json!([4, "tool.result", "MCP.shop.listProducts"]),
+            json!([5, "tool.result", "exec"]),
+            json!([6, "assistant.message", null]),
+            json!([7, "user.message", null]),
+            json!([8, "assistant.message", null]),
+        ]
+    );
+    assert_eq!(
+        events[2]["data"]["parentToolCallId"],
+        events[1]["data"]["toolCallId"]
+    );
+    let refused = place.run(&["agent", "hi", "--trajectory", "no/such/folder"]);
+    assert_eq!(refused.code, 1);
+    let message = "error: cannot write the trajectory to `no/such/folder`: ";
+    assert!(refused.stderr.contains(message), "{refused:?}");
+    assert_eq!(provider.seen().len(), 3, "nobody was asked");
 }

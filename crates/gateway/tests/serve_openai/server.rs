@@ -90,6 +90,12 @@ impl Server {
         Answer::to(self.http.get(format!("{}{path}", self.process.url))).await
     }
 
+    /// The status of it.
+    pub(crate) async fn delete(&self, path: &str) -> u16 {
+        let url = format!("{}{path}", self.process.url);
+        Answer::to(self.http.delete(url)).await.status
+    }
+
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
         Answer::to(self.request(path, body)).await
     }

@@ -64,6 +64,13 @@ async fn a_cell_goes_on_with_the_output_that_the_next_chat_request_brings() {
     assert_eq!(second.ok()["choices"][0]["message"]["content"], "It is 42.");
     assert_eq!(second.session(), first.session());
     assert_ne!(second.ok()["id"], first.ok()["id"]);
+    for answer in [&first, &second] {
+        assert_eq!(
+            answer.ok()["usage"]["total_tokens"],
+            12,
+            "each tells its own round"
+        );
+    }
     assert_went_on(&world);
     assert_eq!(
         world.provider.last_messages()[1..2],

@@ -6,6 +6,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod doctor;
 mod door;
 mod metrics;
 mod ops;

@@ -7,7 +7,8 @@ use super::server::{Server, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_happened_is_counted() {
-    let code = "await MCP.shop.listProducts({}); try { await MCP.shop.getOrder({ order_id: 'none' }) } catch {}";
+    let code =
+        "await MCP.shop.listProducts({}); try { await MCP.shop.getOrder({ order_id: 'none' }) } catch {}";
     let provider = Provider::start([
         Reply::Call("exec", json!({ "code": code })),
         Reply::Text(vec!["Done."]),
@@ -40,7 +41,7 @@ async fn what_happened_is_counted() {
         "codecell_cells_suspended 0",
         "codecell_vms_live 0",
         "codecell_nested_calls_total{outcome=\"ok\"} 1",
-        "codecell_nested_calls_total{outcome=\"failed\"} 1",
+        "codecell_nested_calls_total{outcome=\"tool_error\"} 1",
         "codecell_provider_requests_total{api=\"openai-completions\",outcome=\"ok\"} 2",
         "codecell_provider_requests_total{api=\"openai-completions\",outcome=\"refused\"} 1",
         "codecell_http_requests_total{route=\"/v1/chat/completions\",status=\"200\"} 1",

@@ -1,4 +1,5 @@
 //! How it ends: what runs may finish, nothing is left behind.
+use axum::http::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -6,7 +7,7 @@ use tokio::net::TcpStream;
 
 use super::place::{Place, shop};
 use super::provider::{Provider, Reply};
-use super::server::{Server, gone, until};
+use super::server::{Send, Server, gone, until};
 
 /// What is logged when connections had to be cut off.
 const CUT_OFF: &str = "connections were still open at the end";
@@ -118,6 +119,46 @@ async fn connections_that_do_nothing_hold_nobody_up() {
     assert_eq!(code, Some(0), "{stderr}");
     assert!(!stderr.contains(CUT_OFF), "{stderr}");
     drop((silent, idle));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_only_listens_ends() {
+    let provider = Provider::start([]).await;
+    let (_place, mut server) = server(&provider).await;
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" }
+    } });
+    let send = Send {
+        headers: &[
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+        ],
+        body: Some(hello.to_string()),
+    };
+    let answer = server.send(Method::POST, "/mcp", send).await;
+    let session = answer.headers["mcp-session-id"].to_str().unwrap().to_owned();
+    let url = server.url.clone();
+    let (opened, open) = tokio::sync::oneshot::channel();
+    let listening = tokio::spawn(async move {
+        let mut stream = reqwest::Client::builder()
+            .no_proxy()
+            .build()
+            .unwrap()
+            .get(format!("{url}/mcp"))
+            .header("accept", "text/event-stream")
+            .header("mcp-session-id", session)
+            .send()
+            .await
+            .unwrap();
+        opened.send(stream.status()).unwrap();
+        while stream.chunk().await.unwrap().is_some() {}
+    });
+    assert_eq!(open.await.unwrap(), 200);
+    server.signal(Signal::TERM);
+    listening.await.unwrap();
+    let (code, stderr) = server.ended().await;
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(!stderr.contains(CUT_OFF), "{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

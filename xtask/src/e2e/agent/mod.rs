@@ -13,7 +13,7 @@ pub(super) use self::{
     operate::play as play_operator,
     seed::play as play_seed,
     serve::TOKEN,
-    stage::Stage,
-    talk::{Surface, Talk},
+    stage::{LOG, Stage},
+    talk::{ClientTool, Surface, Talk},
     turns::play as play_turns,
 };

@@ -162,6 +162,12 @@ impl Serve {
         sum.with_context(|| format!("`{name}` has a value that is no number"))
     }
 
+    /// Names its process.
+    pub(in crate::e2e) fn id(&self) -> Result<u32> {
+        let child = self.child.as_ref();
+        Ok(child.context("the gateway has already been ended")?.id())
+    }
+
     /// Asks it to end, as a service manager does.
     pub(in crate::e2e) fn terminate(&self) -> Result<()> {
         let child = self

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::{chat_stream, response_stream, serve::Serve};
-use crate::http::{Answer, Request};
+use crate::http::{Answer, Incoming, Request};
 
 /// The API that a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,6 @@ pub(in crate::e2e) struct Spoken {
     pub(in crate::e2e) finish: String,
     /// Tokens that went in and came out.
     pub(in crate::e2e) usage: (u64, u64),
-    pub(in crate::e2e) session: String,
     /// The request that led here.
     pub(in crate::e2e) asked: Value,
 }
@@ -169,11 +168,24 @@ impl Talk {
 
     /// Sends a body and reads what comes of it.
     pub(in crate::e2e) fn send(&self, serve: &Serve, body: &Value) -> Result<Outcome> {
-        let mut incoming = serve.open(self.request(body))?;
-        let session = incoming.head.header("x-codecell-session").map(str::to_owned);
-        let outcome = if incoming.status != 200 {
-            Err(refusal(&incoming.whole()?)?)
-        } else if self.streamed {
+        self.read(serve.open(self.request(body))?, body)
+    }
+
+    /// Reads the rest of an answer to this body.
+    pub(in crate::e2e) fn read(&self, mut incoming: Incoming, body: &Value) -> Result<Outcome> {
+        if incoming.status != 200 {
+            return Ok(Err(refusal(&incoming.whole()?)?));
+        }
+        let session = incoming.head.header("x-codecell-session");
+        let session = session
+            .context("no `x-codecell-session` in the answer")?
+            .to_owned();
+        ensure!(
+            session == self.session,
+            "asked in the session `{}`, answered in `{session}`",
+            self.session
+        );
+        let outcome = if self.streamed {
             let kind = incoming.head.header("content-type").unwrap_or_default();
             ensure!(
                 kind.starts_with("text/event-stream"),
@@ -183,33 +195,23 @@ impl Talk {
             while let Some(event) = incoming.event()? {
                 events.push(event);
             }
-            match self.surface {
+            let outcome = match self.surface {
                 Surface::Chat => chat_stream::read(&events),
                 Surface::Responses => response_stream::read(&events),
-            }
-            .with_context(|| format!("in the stream {events:#?}"))?
+            };
+            outcome.with_context(|| format!("in the stream {events:#?}"))?
         } else {
             let answer = incoming.whole()?.json()?;
-            let read = match self.surface {
+            let spoken = match self.surface {
                 Surface::Chat => chat_stream::whole(&answer),
                 Surface::Responses => response_stream::whole(&answer),
             };
-            Ok(read.with_context(|| format!("in {answer}"))?)
+            Ok(spoken.with_context(|| format!("in {answer}"))?)
         };
-        Ok(match outcome {
-            Ok(mut spoken) => {
-                spoken.session = session.context("no `x-codecell-session` in the answer")?;
-                ensure!(
-                    spoken.session == self.session,
-                    "asked in the session `{}`, answered in `{}`",
-                    self.session,
-                    spoken.session
-                );
-                spoken.asked = body.clone();
-                Ok(spoken)
-            }
-            refused => refused,
-        })
+        Ok(outcome.map(|spoken| Spoken {
+            asked: body.clone(),
+            ..spoken
+        }))
     }
 }
 

@@ -5,7 +5,7 @@ mod declarations;
 mod hosts;
 mod sdks;
 mod servers;
-mod tools;
+pub(super) mod tools;
 
 use std::path::PathBuf;
 

@@ -91,6 +91,10 @@ fn turns(room: &Room, mut client: Command) -> Result<()> {
                 &turn["text"],
                 &json!(r#"You picked ["first.txt","after first.txt.txt"]."#),
             )?;
+            ensure!(
+                turn["tokens"].as_u64().is_some_and(|tokens| tokens > 0),
+                "it cost nothing: {turn}"
+            );
             let whole = *delivery == "at once";
             ensure!(
                 whole || turn["pieces"].as_u64().is_some_and(|pieces| pieces > 1),

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{process, workspace};
 
 /// The Inspector needs a newer Node than many machines have; npm carries one.
-const NODE: &str = "node@24.21.0";
+pub(crate) const NODE: &str = "node@24.21.0";
 
 const NPM_PACKAGES: &[&str] = &[
     "@modelcontextprotocol/server-everything@2026.8.31",
@@ -124,7 +124,7 @@ impl Tools {
 }
 
 /// Installs packages into a folder of their own; `prepare` sees the command before it runs.
-pub(super) fn npm(folder: &Path, packages: &[&str], prepare: impl FnOnce(&mut Command)) -> Result<()> {
+pub(crate) fn npm(folder: &Path, packages: &[&str], prepare: impl FnOnce(&mut Command)) -> Result<()> {
     fs::create_dir_all(folder)?;
     // Without a manifest of its own npm would look for one further up.
     fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
@@ -156,6 +156,6 @@ fn retried(command: &mut Command) -> Result<()> {
 }
 
 /// A path as text, for configuration files and command lines.
-pub(super) fn text(path: &Path) -> Result<&str> {
+pub(crate) fn text(path: &Path) -> Result<&str> {
     path.to_str().context("a path that is no text")
 }

@@ -129,10 +129,10 @@ pub(super) fn era_of_headers(headers: &HeaderMap) -> Result<Era, Refusal> {
 
 /// The era of a message, if what it says of itself is the same everywhere.
 pub(super) fn era_of(headers: &HeaderMap, message: &ClientJsonRpcMessage) -> Result<Era, Refusal> {
-    let JsonRpcMessage::Request(request) = message else {
-        return era_of_headers(headers);
-    };
-    era_of_request(headers, request).map_err(|refusal| refusal.about(Some(request.id.clone())))
+    match message {
+        JsonRpcMessage::Request(request) => era_of_request(headers, request),
+        _ => era_of_headers(headers),
+    }
 }
 
 fn era_of_request(headers: &HeaderMap, request: &JsonRpcRequest<ClientRequest>) -> Result<Era, Refusal> {

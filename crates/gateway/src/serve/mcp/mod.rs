@@ -7,6 +7,7 @@ mod count;
 mod events;
 mod incoming;
 mod mirrored;
+mod open;
 mod refusal;
 mod session;
 mod stateless;
@@ -110,9 +111,7 @@ impl Mcp {
     /// Requests are not begun any more when the process is about to end; what belongs to those that run is taken.
     fn still_open(&self, message: &ClientJsonRpcMessage) -> Result<(), Refusal> {
         match message {
-            JsonRpcMessage::Request(request) if self.stopping.is_cancelled() => {
-                Err(Refusal::closing().about(Some(request.id.clone())))
-            }
+            JsonRpcMessage::Request(_) if self.stopping.is_cancelled() => Err(Refusal::closing()),
             _ => Ok(()),
         }
     }
@@ -128,7 +127,6 @@ impl Mcp {
 
     /// Begins a session with its handshake.
     async fn begin(self: &Arc<Self>, request: JsonRpcRequest<ClientRequest>) -> Result<Response, Refusal> {
-        let id = request.id.clone();
         let alive = self.alive.enter_below(MAX_SESSIONS).ok_or_else(|| {
             Refusal::busy(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -149,10 +147,7 @@ impl Mcp {
             }
         });
         let mut reader = session.request(vec![request], None).await?;
-        let event = reader
-            .next()
-            .await
-            .ok_or_else(|| Refusal::closing().about(Some(id)))?;
+        let event = reader.next().await.ok_or_else(Refusal::closing)?;
         let mut response = answer::json(StatusCode::OK, event.text);
         if event.kind == Kind::Answer(None) {
             gone.disarm();
@@ -180,6 +175,18 @@ impl Mcp {
         self.everybody.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    async fn one(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        message: ClientJsonRpcMessage,
+    ) -> Result<Response, Refusal> {
+        self.still_open(&message)?;
+        match incoming::era_of(headers, &message)? {
+            Era::Legacy => self.legacy(headers, message).await,
+            Era::Modern => self.modern(headers, message).await,
+        }
+    }
+
     async fn legacy(
         self: &Arc<Self>,
         headers: &HeaderMap,
@@ -189,13 +196,10 @@ impl Mcp {
         let begins = is_initialize(&message);
         match (message, session) {
             (JsonRpcMessage::Request(request), None) if begins => self.begin(request).await,
-            (JsonRpcMessage::Request(request), Some(_)) if begins => {
-                let refusal = Refusal::bad_request(
-                    "the session has had its handshake: send `initialize` without Mcp-Session-Id for another",
-                );
-                Err(refusal.about(Some(request.id)))
-            }
-            (message, None) => Err(Refusal::session_needed().about(id_of(&message))),
+            (_, Some(_)) if begins => Err(Refusal::bad_request(
+                "the session has had its handshake: send `initialize` without Mcp-Session-Id for another",
+            )),
+            (_, None) => Err(Refusal::session_needed()),
             (JsonRpcMessage::Request(request), Some(session)) => {
                 self.answer_all(&session, vec![request]).await
             }
@@ -247,15 +251,14 @@ impl Mcp {
     }
 
     async fn modern(&self, headers: &HeaderMap, message: ClientJsonRpcMessage) -> Result<Response, Refusal> {
-        let id = id_of(&message);
         if incoming::has_mirrors(headers) {
-            mirrored::check(headers, &message, &self.app.view()).map_err(|refusal| refusal.about(id))?;
+            mirrored::check(headers, &message, &self.app.view())?;
         }
         match message {
             JsonRpcMessage::Request(request) => {
                 let held = self.requests.enter_below(MAX_REQUESTS).ok_or_else(|| {
                     let message = format!("{MAX_REQUESTS} requests are going on: try again later");
-                    Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, message).about(Some(request.id.clone()))
+                    Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, message)
                 })?;
                 let call = is_call(&request).then(|| self.calls.enter());
                 let door = self.everybody()?;
@@ -283,11 +286,9 @@ async fn post(
         Incoming::Nothing => Ok(StatusCode::ACCEPTED.into_response()),
         Incoming::Batch(messages) => mcp.batch(&headers, messages).await,
         Incoming::One(message) => {
-            mcp.still_open(&message)?;
-            match incoming::era_of(&headers, &message)? {
-                Era::Legacy => mcp.legacy(&headers, *message).await,
-                Era::Modern => mcp.modern(&headers, *message).await,
-            }
+            let id = id_of(&message);
+            let answer = mcp.one(&headers, *message).await;
+            answer.map_err(|refusal| refusal.about(id))
         }
     }
 }

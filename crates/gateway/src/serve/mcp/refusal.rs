@@ -107,10 +107,10 @@ impl Refusal {
         }
     }
 
-    /// Says which request is meant, if one is.
+    /// Says which request is meant, if one is and that is not said yet.
     #[must_use]
     pub(super) fn about(mut self, id: Option<RequestId>) -> Self {
-        self.id = id;
+        self.id = self.id.or(id);
         self
     }
 }

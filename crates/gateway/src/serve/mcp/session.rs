@@ -1,16 +1,13 @@
 //! One session of the legacy era: a handshake, then requests over any number of connections.
-use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use rmcp::RoleServer;
 use rmcp::model::{
-    CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta,
-    JsonRpcMessage, JsonRpcRequest, ProgressToken, ProtocolVersion, RequestId, ServerJsonRpcMessage,
-    ServerNotification, ServerResult,
+    CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage,
+    JsonRpcRequest, Notification, ProtocolVersion, ServerJsonRpcMessage, ServerNotification, ServerResult,
 };
 use rmcp::service::{RxJsonRpcMessage, ServiceExt, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -21,6 +18,7 @@ use uuid::Uuid;
 
 use super::count::{Count, Counted};
 use super::events::{Events, Kind, Reader};
+use super::open::{Open, STANDALONE};
 use super::refusal::Refusal;
 use super::text_of;
 use crate::doors::{Door, Visit};
@@ -32,18 +30,11 @@ const MAX_IDLE: Duration = Duration::from_secs(30 * 60);
 /// the client gave up, and it can come back for the answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long, and how many, answered requests are kept for a client whose connection broke over the answer.
+/// How long an answered request is kept for a client whose connection broke over the answer.
 const MEMORY: Duration = Duration::from_secs(60);
-const MAX_REMEMBERED: usize = 16;
-
-/// Requests that a session may have open at once.
-const MAX_REQUESTS: usize = 64;
 
 /// Messages of the client that may wait to be looked at.
 const INBOX: usize = 64;
-
-/// The stream that belongs to no request.
-const STANDALONE: u64 = 0;
 
 /// A session, as those who carry its messages see it.
 pub(super) struct Session {
@@ -57,26 +48,6 @@ pub(super) struct Session {
     busy: Count,
     /// Fires when the session has to end.
     over: CancellationToken,
-}
-
-/// The streams of requests, and what belongs on them.
-#[derive(Default)]
-struct Open {
-    last: u64,
-    streams: HashMap<u64, Stream>,
-    requests: HashMap<RequestId, u64>,
-    tokens: HashMap<ProgressToken, u64>,
-    /// Where our own requests were put.
-    questions: HashMap<RequestId, u64>,
-    answered: VecDeque<u64>,
-}
-
-struct Stream {
-    events: Arc<Events>,
-    /// Requests that were not answered yet.
-    unanswered: usize,
-    /// Whether a tool is called: questions to people come up there.
-    calls: bool,
 }
 
 impl Session {
@@ -133,66 +104,16 @@ impl Session {
         requests: Vec<JsonRpcRequest<ClientRequest>>,
         working: Option<Counted>,
     ) -> Result<Reader, Refusal> {
-        let (number, events, reader) = self.open_stream(&requests)?;
+        let greets = self
+            .version
+            .get()
+            .is_some_and(|version| *version >= ProtocolVersion::V_2025_11_25);
+        let (number, events, reader) = self.lock().open(&requests, &self.standalone, greets)?;
         tokio::spawn(Arc::clone(self).attend(number, events, (self.busy.enter(), working)));
         for request in requests {
             self.deliver(JsonRpcMessage::Request(request)).await?;
         }
         Ok(reader)
-    }
-
-    fn open_stream(
-        &self,
-        requests: &[JsonRpcRequest<ClientRequest>],
-    ) -> Result<(u64, Arc<Events>, Reader), Refusal> {
-        let mut open = self.lock();
-        if open.requests.len() + requests.len() > MAX_REQUESTS {
-            return Err(Refusal::busy(
-                StatusCode::TOO_MANY_REQUESTS,
-                format!("this session has {MAX_REQUESTS} requests open: wait for one to be answered"),
-            ));
-        }
-        let number = open.last + 1;
-        for (at, request) in requests.iter().enumerate() {
-            let twice = requests.iter().take(at).any(|earlier| earlier.id == request.id);
-            if twice || open.requests.contains_key(&request.id) {
-                let refusal = Refusal::bad_request(format!("the id `{}` is in use", request.id));
-                return Err(refusal.about(Some(request.id.clone())));
-            }
-        }
-        for request in requests {
-            open.requests.insert(request.id.clone(), number);
-            if let Some(token) = request.request.get_meta().get_progress_token() {
-                open.tokens.insert(token, number);
-            }
-        }
-        let events = Events::resumable(number);
-        if self
-            .version
-            .get()
-            .is_some_and(|version| *version >= ProtocolVersion::V_2025_11_25)
-        {
-            // A place to come back to, even if the connection breaks before there is anything to say.
-            events.push(Kind::Greeting, "");
-        }
-        let reader = events.read(None);
-        if self.standalone.now().readers == 0 {
-            // Questions of a suspended cell that nobody was there to hear.
-            for (question, text) in self.standalone.take_questions() {
-                events.push(Kind::Question(question.clone()), text);
-                open.questions.insert(question, number);
-            }
-        }
-        open.last = number;
-        open.streams.insert(
-            number,
-            Stream {
-                events: Arc::clone(&events),
-                unanswered: requests.len(),
-                calls: requests.iter().any(super::is_call),
-            },
-        );
-        Ok((number, events, reader))
     }
 
     /// Looks after a stream: until it is over, nobody may leave it alone for long; then it is kept for a while.
@@ -212,23 +133,16 @@ impl Session {
         }
         drop(held);
         self.over.run_until_cancelled(tokio::time::sleep(MEMORY)).await;
-        self.lock().streams.remove(&number);
+        self.lock().forget(number);
     }
 
     /// Cancels what is left of a stream's requests.
     async fn give_up(&self, number: u64) {
-        let mut left = Vec::new();
-        self.lock().requests.retain(|id, stream| {
-            let keep = *stream != number;
-            if !keep {
-                left.push(id.clone());
-            }
-            keep
-        });
+        let left = self.lock().give_up(number);
         for id in left {
             let reason = Some("the client left".to_owned());
             let params = CancelledNotificationParam::new(Some(id), reason);
-            let cancelled = ClientNotification::CancelledNotification(rmcp::model::Notification::new(params));
+            let cancelled = ClientNotification::CancelledNotification(Notification::new(params));
             if self
                 .deliver(JsonRpcMessage::notification(cancelled))
                 .await
@@ -237,27 +151,21 @@ impl Session {
                 break;
             }
         }
-        let mut open = self.lock();
-        if let Some(stream) = open.streams.get_mut(&number) {
-            stream.unanswered = 0;
-            stream.events.end();
-        }
-        open.answered(number);
     }
 
     /// Takes a message that gets no answer.
     pub(super) async fn accept(&self, message: ClientJsonRpcMessage) -> Result<(), Refusal> {
-        let cancelled = match &message {
-            JsonRpcMessage::Notification(notification) => match &notification.notification {
-                ClientNotification::CancelledNotification(cancelled) => cancelled.params.request_id.clone(),
-                _ => None,
-            },
-            JsonRpcMessage::Response(response) => {
-                self.lock().questions.remove(&response.id);
-                None
+        let mut cancelled = None;
+        match &message {
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancel) = &notification.notification {
+                    cancelled.clone_from(&cancel.params.request_id);
+                }
             }
-            _ => None,
-        };
+            JsonRpcMessage::Response(response) => self.lock().is_answered(&response.id),
+            JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| self.lock().is_answered(id)),
+            JsonRpcMessage::Request(_) => {}
+        }
         self.deliver(message).await?;
         if let Some(id) = cancelled {
             // It gets no answer any more.
@@ -280,8 +188,7 @@ impl Session {
             if stream == STANDALONE {
                 return Some((Arc::clone(&self.standalone), event));
             }
-            let open = self.lock();
-            Some((Arc::clone(&open.streams.get(&stream)?.events), event))
+            Some((self.lock().events(stream)?, event))
         });
         match place {
             Some((events, event)) => Ok(events.read(Some(event))),
@@ -306,11 +213,7 @@ impl Session {
     /// Ends every stream.
     pub(super) fn close(&self) {
         self.standalone.end();
-        let mut open = self.lock();
-        for stream in open.streams.values() {
-            stream.events.end();
-        }
-        open.requests.clear();
+        self.lock().close();
     }
 
     /// Puts a message of ours where the client will find it.
@@ -331,30 +234,17 @@ impl Session {
                 }
             }
             JsonRpcMessage::Request(request) => {
-                let (number, events) = open.place_to_ask().unwrap_or((STANDALONE, &self.standalone));
-                events.push(Kind::Question(request.id.clone()), text);
-                open.questions.insert(request.id.clone(), number);
+                open.ask(request.id.clone(), &self.standalone, text);
             }
             JsonRpcMessage::Notification(notification) => match &notification.notification {
                 ServerNotification::ProgressNotification(progress) => {
-                    let number = open.tokens.get(&progress.params.progress_token);
-                    if let Some(stream) = number.and_then(|number| open.streams.get(number)) {
-                        stream.events.push(Kind::News, text);
+                    if let Some(events) = open.of_token(&progress.params.progress_token) {
+                        events.push(Kind::News, text);
                     }
                 }
                 ServerNotification::CancelledNotification(cancelled) => {
                     if let Some(id) = &cancelled.params.request_id {
-                        let number = open.questions.remove(id);
-                        let stream = number.and_then(|number| open.streams.get(&number));
-                        let events = stream.map_or(&self.standalone, |stream| &stream.events);
-                        if !events.take_back(id) {
-                            let events = if events.now().over {
-                                &self.standalone
-                            } else {
-                                events
-                            };
-                            events.push(Kind::News, text);
-                        }
+                        open.take_back(id, &self.standalone, text);
                     }
                 }
                 _ => self.standalone.push(Kind::News, text),
@@ -364,49 +254,6 @@ impl Session {
 
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Open {
-    /// A request is over; this is the answer, if it gets one.
-    fn settle(&mut self, id: &RequestId, answer: Option<(Kind, Vec<u8>)>) {
-        let Some(number) = self.requests.remove(id) else {
-            // Cancelled before, and the client told so.
-            return;
-        };
-        let Some(stream) = self.streams.get_mut(&number) else {
-            return;
-        };
-        if let Some((kind, text)) = answer {
-            stream.events.push(kind, text);
-        }
-        stream.unanswered = stream.unanswered.saturating_sub(1);
-        if stream.unanswered == 0 {
-            stream.events.end();
-            self.answered(number);
-        }
-    }
-
-    /// A stream is over: nothing belongs on it any more, and not too many of its kind are kept.
-    fn answered(&mut self, number: u64) {
-        self.tokens.retain(|_, stream| *stream != number);
-        self.answered.push_back(number);
-        if self.answered.len() > MAX_REMEMBERED
-            && let Some(oldest) = self.answered.pop_front()
-        {
-            self.streams.remove(&oldest);
-        }
-    }
-
-    /// The stream of the newest call of a tool that somebody reads.
-    fn place_to_ask(&self) -> Option<(u64, &Arc<Events>)> {
-        let read = |stream: &Stream| {
-            let now = stream.events.now();
-            stream.calls && !now.over && now.readers > 0
-        };
-        let streams = self.streams.iter().filter(|(_, stream)| read(stream));
-        let newest = streams.max_by_key(|(number, _)| **number);
-        newest.map(|(number, stream)| (*number, &stream.events))
     }
 }
 

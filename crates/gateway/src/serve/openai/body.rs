@@ -15,7 +15,7 @@ use super::super::error::ApiError;
 const DRAINED_BYTES: usize = 64 << 20;
 
 /// A body that says it is JSON, or says nothing, and is.
-pub(super) struct JsonBody(pub(super) Value);
+pub(in crate::serve) struct JsonBody(pub(in crate::serve) Value);
 
 impl FromRequest<Arc<Gateway>> for JsonBody {
     type Rejection = ApiError;

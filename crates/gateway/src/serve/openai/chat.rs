@@ -44,9 +44,9 @@ async fn answer(
     let id = ids::response("chatcmpl-", leg.turn());
     let reply = ChatReply::new(id, now(), model, request.include_usage);
     if request.stream {
-        return stream::told(leg, reply).await;
+        return stream::told(leg.pieces(), reply).await;
     }
-    let reply = stream::heard(leg, reply).await?;
+    let reply = stream::heard(leg.pieces(), reply).await?;
     Ok(Json(reply.whole()).into_response())
 }
 

@@ -4,6 +4,7 @@ use codecell_llm::Usage;
 use serde_json::{Value, json};
 
 use super::super::error::ApiError;
+use super::fields::with;
 use super::leg::{Over, Piece, read};
 use super::stream::{Frame, Spelling};
 
@@ -39,13 +40,15 @@ impl ChatReply {
 
     /// The answer as a whole.
     pub(super) fn whole(&self) -> Value {
-        let mut message = json!({ "role": "assistant", "content": self.text, "refusal": null });
-        if let Over::Calls(calls) = &self.over {
-            if self.text.is_empty() {
-                message["content"] = Value::Null;
+        let said = json!({ "role": "assistant", "content": self.text, "refusal": null });
+        let message = match &self.over {
+            Over::Calls(calls) => {
+                let text = Some(&self.text).filter(|text| !text.is_empty());
+                let calls: Vec<Value> = calls.iter().map(call).collect();
+                with(said, json!({ "content": text, "tool_calls": calls }))
             }
-            message["tool_calls"] = calls.iter().map(call).collect();
-        }
+            Over::Done | Over::Cut | Over::Refused => said,
+        };
         json!({
             "id": self.id,
             "object": "chat.completion",
@@ -63,7 +66,7 @@ impl ChatReply {
     }
 
     fn chunk(&self, choices: Value, usage: Value) -> Frame {
-        let mut chunk = json!({
+        let chunk = json!({
             "id": self.id,
             "object": "chat.completion.chunk",
             "created": self.created,
@@ -72,7 +75,7 @@ impl ChatReply {
             "choices": choices,
         });
         if self.include_usage {
-            chunk["usage"] = usage;
+            return Frame::of(&with(chunk, json!({ "usage": usage })));
         }
         Frame::of(&chunk)
     }
@@ -109,8 +112,7 @@ impl Spelling for ChatReply {
                 let mut frames = Vec::new();
                 if let Over::Calls(calls) = &over {
                     for (index, one) in calls.iter().enumerate() {
-                        let mut call = call(one);
-                        call["index"] = json!(index);
+                        let call = with(json!({ "index": index }), call(one));
                         frames.push(self.delta(json!({ "tool_calls": [call] }), None));
                     }
                 }

@@ -15,7 +15,6 @@ pub(super) struct Leg {
     /// Fires when the server is asked to end.
     stopping: CancellationToken,
     round: u32,
-    usage: Usage,
 }
 
 /// Something that a response tells.
@@ -23,7 +22,7 @@ pub(super) struct Leg {
 pub(super) enum Piece {
     /// More text of the model, which it says in this round.
     Text { round: u32, text: String },
-    /// The leg is over.
+    /// The leg is over, and has cost so much.
     Over(Over, Usage),
 }
 
@@ -46,7 +45,6 @@ impl Leg {
             running,
             stopping,
             round: 0,
-            usage: Usage::default(),
         }
     }
 
@@ -76,11 +74,10 @@ impl Leg {
                     let round = self.round;
                     return Ok(Piece::Text { round, text });
                 }
-                Event::RoundEnded { usage, .. } => self.count(usage),
-                Event::Suspended { calls } => return Ok(Piece::Over(Over::Calls(calls), self.usage)),
+                Event::Suspended { calls } => return Ok(self.over(Over::Calls(calls))),
                 Event::Ended(end) => {
                     let over = over(&end.stop, self.stopping.is_cancelled())?;
-                    return Ok(Piece::Over(over, self.usage));
+                    return Ok(self.over(over));
                 }
                 _ => {}
             }
@@ -89,12 +86,8 @@ impl Leg {
         Err(failure::of_abort(self.stopping.is_cancelled()))
     }
 
-    fn count(&mut self, usage: Usage) {
-        let sum = &mut self.usage;
-        sum.input = sum.input.saturating_add(usage.input);
-        sum.output = sum.output.saturating_add(usage.output);
-        sum.cache_read = sum.cache_read.saturating_add(usage.cache_read);
-        sum.cache_write = sum.cache_write.saturating_add(usage.cache_write);
+    fn over(&self, over: Over) -> Piece {
+        Piece::Over(over, self.running.take_spent())
     }
 }
 

@@ -18,6 +18,7 @@ mod chat_reply;
 mod chat_request;
 mod content;
 mod failure;
+mod fields;
 mod ids;
 mod leg;
 mod models;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
+pub(super) use self::body::JsonBody;
 use super::Gateway;
 
 pub(super) fn routes() -> Router<Arc<Gateway>> {

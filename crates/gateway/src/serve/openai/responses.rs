@@ -46,8 +46,8 @@ async fn answer(
     let id = ids::response(PREFIX, leg.turn());
     let reply = ResponsesReply::new(id, chat::now(), request.repeated);
     if request.stream {
-        return stream::told(leg, reply).await;
+        return stream::told(leg.pieces(), reply).await;
     }
-    let reply = stream::heard(leg, reply).await?;
+    let reply = stream::heard(leg.pieces(), reply).await?;
     Ok(Json(reply.whole()).into_response())
 }

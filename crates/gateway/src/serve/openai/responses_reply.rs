@@ -4,6 +4,7 @@ use codecell_llm::Usage;
 use serde_json::{Value, json};
 
 use super::super::error::ApiError;
+use super::fields::with;
 use super::ids;
 use super::leg::{Over, Piece, read};
 use super::stream::{Frame, Spelling};
@@ -57,7 +58,7 @@ impl ResponsesReply {
     /// The response as it is now.
     pub(super) fn whole(&self) -> Value {
         let end = self.end.as_ref();
-        let mut whole = json!({
+        let whole = json!({
             "id": self.id,
             "object": "response",
             "created_at": self.created,
@@ -67,17 +68,14 @@ impl ResponsesReply {
             "output": self.output,
             "usage": end.map_or(&Value::Null, |end| &end.usage),
         });
-        if let (Value::Object(whole), Value::Object(repeated)) = (&mut whole, &self.repeated) {
-            whole.extend(repeated.clone());
-        }
-        whole
+        with(whole, self.repeated.clone())
     }
 
     fn event(&mut self, name: &'static str, fields: Value) -> Frame {
-        let mut data = json!({ "type": name, "sequence_number": self.sequence_number });
-        if let (Value::Object(data), Value::Object(fields)) = (&mut data, fields) {
-            data.extend(fields);
-        }
+        let data = with(
+            json!({ "type": name, "sequence_number": self.sequence_number }),
+            fields,
+        );
         self.sequence_number += 1;
         Frame {
             event: Some(name),
@@ -132,12 +130,11 @@ impl ResponsesReply {
         let part = output_text(&text);
         let item = message(&id, status, json!([part]));
         self.output.push(item.clone());
-        let place = |more: Value| {
-            let mut place = json!({ "item_id": id, "output_index": index, "content_index": 0 });
-            if let (Value::Object(place), Value::Object(more)) = (&mut place, more) {
-                place.extend(more);
-            }
-            place
+        let place = |more| {
+            with(
+                json!({ "item_id": id, "output_index": index, "content_index": 0 }),
+                more,
+            )
         };
         vec![
             self.event(

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     e2e::room::{LIMIT, expect_equal},
+    http::Request,
     model::Reply,
 };
 
@@ -111,6 +112,7 @@ pub(super) fn incomplete(stage: &Stage<'_>) -> Result<()> {
 
 pub(super) fn sessions(stage: &Stage<'_>) -> Result<()> {
     let body = stage.talk.body("And now?", &tools());
+    named_by_metadata_or_anew(stage)?;
     // A turn that runs.
     let (open, gate) = mpsc::channel();
     stage.model.then(move |_| {
@@ -141,6 +143,34 @@ pub(super) fn sessions(stage: &Stage<'_>) -> Result<()> {
         .talk
         .send(&stage.serve, &stage.talk.answer_body(&asked, &[(id, "1")]))?;
     expect_refused(&late, 400, "unknown_tool_call")?;
+    stage.model.finish()?;
+    Ok(())
+}
+
+/// A session may be named in the metadata; where none is named, it is a new one.
+fn named_by_metadata_or_anew(stage: &Stage<'_>) -> Result<()> {
+    let mut fresh = Vec::new();
+    for named in [Some("e2e:named"), None, None] {
+        let mut body = stage.talk.body("Hi.", &[]);
+        if let Some(name) = named {
+            body["metadata"] = json!({ "session": name });
+        }
+        stage.model.say(Reply::text("Hi."));
+        let answer = stage.serve.ask(Request::post(stage.talk.surface.path(), &body))?;
+        ensure!(answer.status == 200, "{answer:?}");
+        let session = answer.head.header("x-codecell-session").context("no session")?;
+        match named {
+            Some(name) => ensure!(session == name, "answered in `{session}`"),
+            None => fresh.push(session.to_owned()),
+        }
+    }
+    ensure!(
+        fresh
+            .iter()
+            .all(|session| session.starts_with("agent:main:http:"))
+            && fresh.first() != fresh.get(1),
+        "not two new sessions: {fresh:?}"
+    );
     stage.model.finish()?;
     Ok(())
 }

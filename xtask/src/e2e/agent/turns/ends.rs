@@ -101,18 +101,15 @@ pub(super) fn hurried(stage: Stage<'_>) -> Result<()> {
     stage
         .model
         .say(Reply::Stalled(Turn::text("This is a long story."), 6));
-    let outcome = thread::scope(|scope| {
-        let asking = scope.spawn(|| talk.send(&stage.serve, &talk.body("Tell me.", &[])));
-        let told = stage.model.asked(1, LIMIT).and_then(|()| {
-            stage.serve.terminate()?;
-            process::until(LIMIT, "the end of new turns", || {
-                stage.serve.refuses().then_some(())
-            })?;
-            stage.serve.terminate()
-        });
-        let outcome = asking.join().map_err(|_| anyhow::anyhow!("asking panicked"))?;
-        told.and(outcome)
+    let body = talk.body("Tell me.", &[]);
+    // The head comes with the first words.
+    let begun = stage.serve.open(talk.request(&body))?;
+    stage.serve.terminate()?;
+    process::until(LIMIT, "the end of new turns", || {
+        stage.serve.refuses().then_some(())
     })?;
+    stage.serve.terminate()?;
+    let outcome = talk.read(begun, &body)?;
     let refusal = outcome.err().context("a turn that could not end ended well")?;
     ensure!(refusal.status == 200, "not told in the stream: {refusal:?}");
     stage.serve.ended()

@@ -25,7 +25,6 @@ pub(super) fn bad_calls(stage: &Stage<'_>) -> Result<()> {
             Call::new("echo_value", json!({ "value": 1 })),
             "Tool echo_value not found",
         ),
-        (Call::new("", json!({})), "not found"),
     ] {
         let about = format!("{call:?}");
         stage.model.say(Reply::Turn(Turn::calls([

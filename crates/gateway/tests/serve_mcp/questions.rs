@@ -1,0 +1,107 @@
+//! Questions to the person in front of the client.
+use serde_json::{Value, json};
+
+use super::client::{Client, Gateway, LEGACY, called};
+use super::place::writable;
+
+const WRITE: &str = "return (await tools.write({ path: 'a.txt', text: 'one' })).created";
+
+async fn asking(code_mode: Value) -> Gateway {
+    let config =
+        json!({ "tools": { "codeMode": code_mode, "fs": writable(), "approvals": { "ask": ["write"] } } });
+    Gateway::start(&json!({}), config).await
+}
+
+fn reply(question: &Value, decision: &str) -> Value {
+    let result = json!({ "action": "accept", "content": { "decision": decision } });
+    json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_comes_where_its_call_is_answered() {
+    let gateway = asking(json!({})).await;
+    let client = Client::with_session(&gateway.server, LEGACY, json!({ "elicitation": {} })).await;
+    let mut beside = client.listen(None).await;
+    let mut stream = client
+        .open(3, "tools/call", called("exec", json!({ "code": WRITE })))
+        .await;
+    let question = stream.said("elicitation/create").await;
+    let message = question["params"]["message"].as_str().unwrap();
+    assert!(message.contains("Tool: openclaw:core:write"), "{message}");
+    assert_eq!(client.post(reply(&question, "allow-once")).await.status, 202);
+    assert_eq!(stream.result().await["structuredContent"]["value"], true);
+    assert_eq!(gateway.place.read("files/a.txt"), "one");
+    // Nothing of it came on the other stream: that ends with the session, without an event.
+    client.delete().await;
+    assert_eq!(beside.event().await, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_a_suspended_cell_comes_to_whoever_listens_or_waits() {
+    let gateway = asking(json!({ "timeoutMs": 500 })).await;
+    let later = format!("await yield_control(); {WRITE}");
+    for listens in [true, false] {
+        let client = Client::with_session(&gateway.server, LEGACY, json!({ "elicitation": {} })).await;
+        let waiting = client.exec(&later).await;
+        assert_eq!(waiting["reason"], "yield");
+        let wait = called("wait", json!({ "runId": waiting["runId"] }));
+        let mut beside = match listens {
+            true => Some(client.listen(None).await),
+            false => None,
+        };
+        let mut stream = client.open(4, "tools/call", wait.clone()).await;
+        let question = stream.said("elicitation/create").await;
+        let suspended = stream.result().await;
+        assert_eq!(suspended["structuredContent"]["reason"], "pending_tools");
+        // The answer may come when nothing runs any more.
+        assert_eq!(client.post(reply(&question, "deny")).await.status, 202);
+        let failed = client.wait(&suspended["structuredContent"]).await;
+        let error = failed["error"].as_str().unwrap();
+        assert!(error.contains("Denied by user"), "{failed}");
+        client.delete().await;
+        if let Some(beside) = &mut beside {
+            assert_eq!(beside.event().await, None);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_is_settled_elsewhere_is_withdrawn() {
+    let gateway = asking(json!({})).await;
+    let client = Client::with_session(&gateway.server, LEGACY, json!({ "elicitation": {} })).await;
+    let mut stream = client
+        .open(3, "tools/call", called("exec", json!({ "code": WRITE })))
+        .await;
+    let question = stream.said("elicitation/create").await;
+    tokio::task::block_in_place(|| gateway.place.answer(&["deny"]));
+    let withdrawn = stream.said("notifications/cancelled").await;
+    assert_eq!(
+        withdrawn["params"],
+        json!({ "requestId": question["id"], "reason": "settled elsewhere" })
+    );
+    assert_eq!(stream.result().await["structuredContent"]["status"], "failed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_asked_twice_and_nobody_who_cannot_be_asked() {
+    let gateway = asking(json!({})).await;
+    let client = Client::with_session(&gateway.server, LEGACY, json!({ "elicitation": {} })).await;
+    // A client that says twice that it is ready.
+    client
+        .post(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+        .await;
+    let mut stream = client
+        .open(3, "tools/call", called("exec", json!({ "code": WRITE })))
+        .await;
+    let question = stream.said("elicitation/create").await;
+    client.post(reply(&question, "allow-once")).await;
+    while let Some(message) = stream.message().await {
+        assert_eq!(message.get("method"), None, "asked twice: {message}");
+    }
+    let modern = Client::modern(&gateway.server);
+    let call = modern.open(1, "tools/call", called("exec", json!({ "code": WRITE })));
+    let answered = async { tokio::task::block_in_place(|| gateway.place.answer(&["deny"])) };
+    let (mut stream, ()) = tokio::join!(call, answered);
+    let answer = stream.message().await.unwrap();
+    assert_eq!(answer["result"]["structuredContent"]["status"], "failed");
+}
