@@ -22,7 +22,7 @@ use uuid::Uuid;
 use self::screen::Screen;
 use super::args::{AgentArgs, Cli};
 use super::output;
-use super::setup::{Setup, open_sessions, stop_signals};
+use super::setup::{Setup, costs_all_models, open_sessions, stop_signals};
 use crate::turns::{Agents, Ask, Happening, History, Turns};
 use crate::wiring::{Channel, Shared};
 
@@ -119,7 +119,7 @@ async fn turn(
 ) -> anyhow::Result<Outcome> {
     let setup = Setup::read(&args.config);
     setup.complain();
-    if let Some(problem) = setup.fatal(&["tools", "agents", "plugins"]) {
+    if let Some(problem) = setup.fatal(costs_all_models) {
         anyhow::bail!("the configuration cannot be used: {problem}");
     }
     let sessions = open_sessions(args.state.state.as_deref()).await?;

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::ServeArgs;
 use super::output;
-use super::setup::{Setup, open_sessions, stop_signals};
+use super::setup::{Setup, block, costs_all_models, open_sessions, stop_signals};
 use crate::config::{AgentSettings, ServeSettings};
 use crate::serve::{Front, Gateway, Token, serve};
 use crate::turns::{Agents, Turns};
@@ -31,12 +31,17 @@ pub(super) async fn run(args: ServeArgs, plugins: &[Arc<dyn Plugin>]) -> anyhow:
     let (stop, hurry) = stop_signals();
     let setup = Setup::read(&args.config);
     setup.complain();
-    if let Some(problem) = setup.fatal(&["tools", "agents", "plugins", "serve"]) {
+    let settings = &setup.loaded.config.serve;
+    let token = token(args.token_file.as_deref(), settings)?;
+    // A token that cannot be read is missed only if no other is given.
+    let needed = |path: &str| match path {
+        "serve.token" => token.is_none(),
+        path => block(path) == "serve" || costs_all_models(path),
+    };
+    if let Some(problem) = setup.fatal(needed) {
         bail!("the configuration cannot be used: {problem}");
     }
-    let settings = &setup.loaded.config.serve;
     let listen = args.listen.or(settings.listen).unwrap_or(DEFAULT_LISTEN);
-    let token = token(args.token_file.as_deref(), settings)?;
     if token.is_none() && !listen.ip().is_loopback() {
         bail!(
             "listening on {listen} lets other machines in, so a token is needed: give it with --token-file, in \

@@ -34,16 +34,17 @@ impl Setup {
         }
     }
 
-    /// What forbids to go on in a command that needs these blocks, if anything does: a file that could not be used at
-    /// all would look like a configuration without servers, and a policy that could not be read like one that allows.
-    pub(crate) fn fatal(&self, blocks: &[&str]) -> Option<&Problem> {
+    /// What forbids to go on, if anything does: a file that could not be used at all would look like a configuration
+    /// without servers, and a policy that could not be read like one that allows. `needed` says which paths beside
+    /// those the command cannot do without.
+    pub(crate) fn fatal(&self, needed: impl Fn(&str) -> bool) -> Option<&Problem> {
         self.loaded
             .problems
             .iter()
             .filter(|problem| problem.severity == Severity::Error)
             .find(|problem| {
-                let block = problem.path.split(['.', '[']).next().unwrap_or_default();
-                block.is_empty() || blocks.contains(&block)
+                let block = block(&problem.path);
+                matches!(block, "" | "tools" | "agents" | "plugins") || needed(&problem.path)
             })
     }
 
@@ -58,7 +59,7 @@ impl Setup {
         channel: Channel,
         linked: &[Arc<dyn Plugin>],
     ) -> anyhow::Result<App> {
-        if let Some(problem) = self.fatal(&["tools", "agents", "plugins"]) {
+        if let Some(problem) = self.fatal(|_| false) {
             anyhow::bail!("the configuration cannot be used: {problem}");
         }
         let config = &self.loaded.config;
@@ -182,6 +183,16 @@ pub(crate) fn default_places() -> Vec<PathBuf> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// The block of the configuration that a path is in.
+pub(super) fn block(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or_default()
+}
+
+/// Whether nothing that stands under a path of `models` can be used. A provider that is wrong costs only itself.
+pub(super) fn costs_all_models(path: &str) -> bool {
+    matches!(path, "models" | "models.providers")
 }
 
 /// Opens the transcripts: in the folder that was named, or the one of the environment, or the user's own. Only this

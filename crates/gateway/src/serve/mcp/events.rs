@@ -37,6 +37,8 @@ pub(super) enum Kind {
     News,
     /// A request of ours.
     Question(RequestId),
+    /// That a request of ours is settled.
+    Withdrawal,
     /// The answer to a request, and its code if it is an error.
     Answer(Option<ErrorCode>),
 }
@@ -115,17 +117,17 @@ impl Events {
         at.and_then(|at| log.kept.remove(read + at)).is_some()
     }
 
-    /// Takes all questions that nobody has read.
-    pub(super) fn take_questions(&self) -> Vec<(RequestId, Bytes)> {
+    /// Takes what is about questions and nobody has read.
+    pub(super) fn take_questions(&self) -> Vec<(Kind, Bytes)> {
         let mut log = self.lock();
         let unread = log.unread;
         let mut taken = Vec::new();
-        log.kept.retain(|event| match &event.kind {
-            Kind::Question(id) if event.number >= unread => {
-                taken.push((id.clone(), event.text.clone()));
-                false
+        log.kept.retain(|event| {
+            let wanted = event.number >= unread && matches!(event.kind, Kind::Question(_) | Kind::Withdrawal);
+            if wanted {
+                taken.push((event.kind.clone(), event.text.clone()));
             }
-            _ => true,
+            !wanted
         });
         taken
     }
@@ -243,5 +245,107 @@ impl Drop for Reader {
         let mut log = self.events.lock();
         log.readers.retain(|reader| *reader != self.number);
         self.events.tell(&log);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::RequestId;
+
+    use super::{Events, Kind, MAX_READ, MAX_READERS, MAX_UNREAD, Reader};
+
+    /// The texts of the next events, read as far as there are any.
+    async fn texts(reader: &mut Reader, count: usize) -> Vec<String> {
+        let mut texts = Vec::new();
+        for _ in 0..count {
+            let event = reader.next().await.unwrap();
+            texts.push(String::from_utf8(event.text.to_vec()).unwrap());
+        }
+        texts
+    }
+
+    #[tokio::test]
+    async fn what_was_read_can_be_read_again_and_nothing_is_told_twice() {
+        let events = Events::resumable(1);
+        for text in ["a", "b", "c"] {
+            events.push(Kind::News, text);
+        }
+        let mut first = events.read(None);
+        assert_eq!(texts(&mut first, 2).await, ["a", "b"]);
+        let mut second = events.read(None);
+        assert_eq!(texts(&mut second, 1).await, ["c"]);
+        // The first gets nothing as long as there is a newer one, and goes on when that leaves.
+        events.push(Kind::News, "d");
+        assert_eq!(texts(&mut second, 1).await, ["d"]);
+        drop(second);
+        events.push(Kind::News, "e");
+        assert_eq!(texts(&mut first, 1).await, ["e"]);
+        let mut again = events.read(Some(0));
+        assert_eq!(texts(&mut again, 4).await, ["b", "c", "d", "e"]);
+        // Somebody who heard more than was said has heard it all.
+        drop(again);
+        let mut ahead = events.read(Some(99));
+        events.push(Kind::Answer(None), "f");
+        events.end();
+        assert_eq!(texts(&mut ahead, 1).await, ["f"]);
+        assert!(ahead.next().await.is_none() && first.next().await.is_none());
+        events.push(Kind::News, "after the end");
+        assert!(events.read(None).next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_stream_keeps_no_more_than_it_should() {
+        let resumable = Events::resumable(1);
+        for number in 0..MAX_UNREAD + 10 {
+            resumable.push(Kind::News, number.to_string());
+        }
+        // News are lost to a slow reader, answers are not.
+        resumable.push(Kind::Answer(None), "answer");
+        let mut reader = resumable.read(None);
+        let read = texts(&mut reader, MAX_UNREAD + 1).await;
+        assert_eq!((read[0].as_str(), read[MAX_UNREAD - 1].as_str()), ("0", "255"));
+        assert_eq!(read[MAX_UNREAD], "answer");
+        assert_eq!(resumable.lock().kept.len(), MAX_READ);
+        // Of what is large only the last is kept.
+        for _ in 0..2 {
+            resumable.push(Kind::Answer(None), vec![b'x'; 300_000]);
+            assert_eq!(texts(&mut reader, 1).await[0].len(), 300_000);
+        }
+        assert_eq!(resumable.lock().kept.len(), 1);
+        // What nobody can come back for is not kept at all.
+        let once = Events::once();
+        once.push(Kind::News, "a");
+        assert_eq!(texts(&mut once.read(None), 1).await, ["a"]);
+        assert_eq!(once.lock().kept.len(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_oldest_reader_leaves_when_there_are_too_many() {
+        let events = Events::resumable(1);
+        let mut readers: Vec<Reader> = (0..=MAX_READERS).map(|_| events.read(None)).collect();
+        assert!(readers[0].next().await.is_none());
+        assert_eq!(events.now().readers, MAX_READERS);
+        events.push(Kind::News, "a");
+        assert_eq!(texts(&mut readers[MAX_READERS], 1).await, ["a"]);
+    }
+
+    #[tokio::test]
+    async fn a_question_that_nobody_read_can_be_taken_back() {
+        let events = Events::resumable(0);
+        let [one, two] = [1, 2].map(RequestId::Number);
+        events.push(Kind::Question(one.clone()), "1");
+        events.push(Kind::News, "news");
+        events.push(Kind::Question(two.clone()), "2");
+        assert!(events.take_back(&two));
+        assert!(!events.take_back(&two));
+        let mut reader = events.read(None);
+        assert_eq!(texts(&mut reader, 1).await, ["1"]);
+        assert!(!events.take_back(&one), "it was read");
+        events.push(Kind::Question(two.clone()), "2");
+        events.push(Kind::Withdrawal, "not 1");
+        let taken = events.take_questions();
+        let kinds: Vec<&Kind> = taken.iter().map(|(kind, _)| kind).collect();
+        assert_eq!(kinds, [&Kind::Question(two), &Kind::Withdrawal]);
+        assert_eq!(texts(&mut reader, 1).await, ["news"]);
     }
 }

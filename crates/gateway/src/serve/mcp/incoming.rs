@@ -211,3 +211,35 @@ fn known(version: Option<&str>) -> Result<Option<ProtocolVersion>, Refusal> {
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderMap, HeaderValue, header};
+
+    use super::accepts;
+
+    #[test]
+    fn a_type_is_taken_if_a_range_names_it() {
+        for (accept, json, stream) in [
+            ("application/json, text/event-stream", true, true),
+            ("text/event-stream,application/json", true, true),
+            ("APPLICATION/JSON;q=0.1", true, false),
+            ("text/*", false, true),
+            ("application/*;q=0", false, false),
+            ("*/*", true, true),
+            ("*/*;q=0.0", false, false),
+            ("application/jsonp, text/event", false, false),
+            ("*", false, false),
+            ("", false, false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.append(header::ACCEPT, HeaderValue::from_static(accept));
+            let found = (
+                accepts(&headers, "application/json"),
+                accepts(&headers, "text/event-stream"),
+            );
+            assert_eq!(found, (json, stream), "{accept}");
+        }
+        assert!(!accepts(&HeaderMap::new(), "application/json"));
+    }
+}

@@ -11,6 +11,8 @@ mod open;
 mod refusal;
 mod session;
 mod stateless;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -74,9 +74,11 @@ impl Open {
         let reader = events.read(None);
         if standalone.now().readers == 0 {
             // Questions of a suspended cell that nobody was there to hear.
-            for (question, text) in standalone.take_questions() {
-                events.push(Kind::Question(question.clone()), text);
-                self.questions.insert(question, number);
+            for (kind, text) in standalone.take_questions() {
+                if let Kind::Question(question) = &kind {
+                    self.questions.insert(question.clone(), number);
+                }
+                events.push(kind, text);
             }
         }
         self.last = number;
@@ -158,7 +160,7 @@ impl Open {
         let events = stream.map_or(standalone, |stream| &*stream.events);
         if !events.take_back(question) {
             let events = if events.now().over { standalone } else { events };
-            events.push(Kind::News, text);
+            events.push(Kind::Withdrawal, text);
         }
     }
 
