@@ -1,5 +1,7 @@
 //! An answer under construction.
 
+use uuid::Uuid;
+
 use crate::{Api, Block, Event, Partial, Reply, Signature, StopReason, ToolCall, Usage};
 
 /// Which block of the answer a fragment belongs to, in the provider's own count.
@@ -80,7 +82,7 @@ impl Draft {
         }
         let id = id
             .filter(|id| !id.is_empty() && self.calls().all(|call| call.id != *id))
-            .map_or_else(|| self.unused_id(), ToOwned::to_owned);
+            .map_or_else(made_up_id, ToOwned::to_owned);
         self.events.push(Event::ToolCallStarted {
             id: id.clone(),
             name: name.to_owned(),
@@ -222,16 +224,10 @@ impl Draft {
             _ => None,
         }
     }
+}
 
-    /// An id for a call that came without one of its own.
-    fn unused_id(&self) -> String {
-        let mut number = self.calls().count();
-        loop {
-            let id = format!("call_{number}");
-            if self.calls().all(|call| call.id != id) {
-                return id;
-            }
-            number += 1;
-        }
-    }
+/// An id for a call that came without one of its own. Not a number: calls of other replies stand beside it in a
+/// conversation.
+fn made_up_id() -> String {
+    format!("call_{}", Uuid::new_v4().simple())
 }

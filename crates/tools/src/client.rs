@@ -262,6 +262,12 @@ impl ClientTools {
         drop(callers);
     }
 
+    /// Whether this call was answered, as far as that is remembered.
+    #[must_use]
+    pub fn was_answered(&self, id: &str) -> bool {
+        self.shared.calls().answered.get(&id.to_owned()).is_some()
+    }
+
     /// News from now on. A listener that lags misses some and reads [`pending`](Self::pending) again.
     #[must_use]
     pub fn subscribe(&self) -> broadcast::Receiver<ClientNews> {

@@ -57,6 +57,9 @@ const WITH_CLIENT: usize = 4;
 /// What resident memory may grow by: a share, and what one more page of everything comes to.
 const GROWTH: (f64, u64) = (1.10, 16 << 20);
 
+/// Connections to its model that a gateway may keep.
+const IDLE_CONNECTIONS: usize = 36;
+
 /// Longest that the gateway may take to be as small as before: connections to its model are kept for 90 seconds.
 const SETTLING: Duration = Duration::from_secs(120);
 
@@ -223,9 +226,9 @@ impl Holds {
             self.resident <= allowed,
             "memory has grown: {self}, after {before}"
         );
-        // The pool of threads for blocking work breathes.
+        // The pool of threads for blocking work breathes, and so do the connections that are kept for later.
         ensure!(
-            self.handles <= before.handles + 4
+            self.handles <= before.handles + IDLE_CONNECTIONS
                 && self.children <= before.children
                 && self.threads <= before.threads + 8,
             "something is left over: {self}, after {before}"

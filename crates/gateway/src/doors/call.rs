@@ -69,6 +69,7 @@ impl Handler {
             peer: context.peer.clone(),
             token,
             gone: self.gone.clone(),
+            cancelled: context.ct.clone(),
         });
         let cancel = self.abort.child_token();
         let work = async {

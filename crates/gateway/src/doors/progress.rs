@@ -27,6 +27,8 @@ pub(super) struct Listener {
     pub(super) token: ProgressToken,
     /// Fires when the connection ends: from then on nothing that is sent is ever taken.
     pub(super) gone: CancellationToken,
+    /// Fires when the request is cancelled, also because the connection was there for it alone and ends.
+    pub(super) cancelled: CancellationToken,
 }
 
 /// Watches the nested calls of one cell, from its `exec` to its last `wait`.
@@ -171,11 +173,12 @@ pub(super) async fn narrate<T>(
             count += 1.0;
             let notification =
                 ProgressNotificationParam::new(listener.token.clone(), count).with_message(message);
-            let sent = listener
-                .gone
-                .run_until_cancelled(listener.peer.notify_progress(notification))
-                .await;
-            if !matches!(sent, Some(Ok(()))) {
+            let sent = tokio::select! {
+                sent = listener.peer.notify_progress(notification) => sent.is_ok(),
+                () = listener.gone.cancelled() => false,
+                () = listener.cancelled.cancelled() => false,
+            };
+            if !sent {
                 break;
             }
         }

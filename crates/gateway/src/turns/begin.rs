@@ -138,6 +138,7 @@ impl Turns {
             clients,
             caller,
             scribe,
+            give_up: seat.cancel.clone(),
             news,
         });
         Turn {

@@ -33,6 +33,8 @@ struct Inner {
     clients: Option<ClientTools>,
     caller: Caller,
     scribe: Scribe,
+    /// Ends the turn.
+    give_up: CancellationToken,
     news: Option<mpsc::Sender<NestedNews>>,
     /// The watch over each cell that waits, by run id.
     waiting: Mutex<HashMap<String, Arc<CellWatch>>>,
@@ -46,6 +48,7 @@ pub(super) struct Parts {
     pub(super) clients: Option<ClientTools>,
     pub(super) caller: Caller,
     pub(super) scribe: Scribe,
+    pub(super) give_up: CancellationToken,
     pub(super) news: Option<mpsc::Sender<NestedNews>>,
 }
 
@@ -61,6 +64,7 @@ impl TurnTools {
                 clients: parts.clients,
                 caller: parts.caller,
                 scribe: parts.scribe,
+                give_up: parts.give_up,
                 news: parts.news,
                 waiting: Mutex::default(),
                 direct_calls: AtomicU32::new(0),
@@ -151,11 +155,12 @@ impl Inner {
                     let run_id = std::mem::take(run_id);
                     let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
                     let resume = async move {
-                        if cancel
-                            .run_until_cancelled(any_answered(&clients, &ids))
-                            .await
-                            .is_none()
-                        {
+                        let moved = cancel.run_until_cancelled(any_answered(&clients, &ids)).await;
+                        if moved == Some(false) {
+                            // Its image has expired, and the turn waited for nothing else.
+                            self.give_up.cancel();
+                        }
+                        if moved != Some(true) {
                             return Step::Done(Answer::error("Operation aborted"));
                         }
                         let run = self.run(Arc::new(Unobserved), &cancel);
@@ -237,16 +242,18 @@ impl Inner {
     }
 }
 
-/// Waits until one of these calls is answered, or not wanted any more.
-async fn any_answered(clients: &ClientTools, ids: &[String]) {
+/// Waits until one of these calls is answered; false if one is not wanted any more instead.
+async fn any_answered(clients: &ClientTools, ids: &[String]) -> bool {
     let mut news = clients.subscribe();
     loop {
         let pending = clients.pending();
-        if !ids.iter().all(|id| pending.iter().any(|call| call.id == *id)) {
-            return;
+        let closed = |id: &&String| pending.iter().all(|call| call.id != **id);
+        let closed: Vec<&String> = ids.iter().filter(closed).collect();
+        if !closed.is_empty() {
+            return closed.into_iter().any(|id| clients.was_answered(id));
         }
         if matches!(news.recv().await, Err(RecvError::Closed)) {
-            return;
+            return false;
         }
     }
 }

@@ -163,7 +163,7 @@ impl Stream {
                 }
             }
             let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
-            let chunk = chunk.expect("the stream goes on").unwrap()?;
+            let chunk = chunk.unwrap().unwrap()?;
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }
@@ -370,13 +370,13 @@ async fn answer(request: reqwest::RequestBuilder) -> Answer {
             text: response.text().await.unwrap(),
         }
     };
-    tokio::time::timeout(PATIENCE, read).await.expect("an answer")
+    tokio::time::timeout(PATIENCE, read).await.unwrap()
 }
 
 async fn stream(request: reqwest::RequestBuilder) -> Stream {
     let response = tokio::time::timeout(PATIENCE, request.send()).await;
     Stream {
-        response: response.expect("an answer").unwrap(),
+        response: response.unwrap().unwrap(),
         text: String::new(),
     }
 }

@@ -4,6 +4,12 @@ use serde_json::{Value, json};
 
 use super::client::{Client, Gateway, LEGACY, MODERN, called};
 
+/// What is sent instead of, or beside, the headers that a client sends.
+type Headers = &'static [(&'static str, &'static str)];
+
+/// Headers, the parameters of a call, and the error that comes of them.
+type Case = (Headers, Value, Option<(u16, i64)>);
+
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_of_one_client_find_each_others_cells() {
     let gateway = Gateway::plain().await;
@@ -47,7 +53,7 @@ async fn what_the_headers_say_has_to_be_what_the_body_says() {
     // The server knows no such tool, which is an answer: the request got there.
     let there = None;
     let mismatch = Some((400, -32020));
-    let cases: [(&[(&'static str, &str)], Value, Option<(u16, i64)>); 12] = [
+    let cases: [Case; 12] = [
         (&[], exec.clone(), there),
         (&[("mcp-name", "=?base64?ZXhlYw==?=")], exec.clone(), there),
         (&[("mcp-name", "wait")], exec.clone(), mismatch),

@@ -70,6 +70,7 @@ async fn a_request_says_what_it_brings_and_what_it_takes() {
             .await
             .unwrap();
         assert_eq!(response.status(), expected, "{kind} {accept}");
+        response.text().await.unwrap();
     }
     let response = client
         .build(Method::GET)

@@ -183,3 +183,13 @@ fn arguments_that_are_no_object_are_the_models_mistake() {
         );
     }
 }
+
+#[test]
+fn ids_that_were_made_up_are_different_in_every_reply() {
+    let body = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"exec","args":{}}}]},"finishReason":"STOP"}]}"#;
+    let id = || {
+        let reply = decode(Api::GoogleGenerateContent, "m-1", body).unwrap();
+        reply.tool_calls().next().unwrap().id.clone()
+    };
+    assert_ne!(id(), id());
+}

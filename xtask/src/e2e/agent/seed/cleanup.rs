@@ -72,7 +72,11 @@ fn too_late(stage: &Stage<'_>, asked: &Spoken) -> Result<()> {
         400,
         "unknown_tool_call",
     )?;
-    expect_equal(&json!(stage.model.finish()?.len()), &json!(0))
+    let asked = stage
+        .model
+        .finish()
+        .context("the model was asked after the end of its turn")?;
+    expect_equal(&json!(asked.len()), &json!(0))
 }
 
 fn deleted(stage: &Stage<'_>) -> Result<()> {

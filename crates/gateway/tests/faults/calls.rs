@@ -1,0 +1,177 @@
+//! Servers that break over a call.
+use std::{sync::Arc, time::Duration};
+
+use codecell_gateway::upstream::{CallError, CallOptions, UpstreamOptions};
+
+use crate::{
+    scripted::{Scripted, call, call_with, told},
+    support::{alive, collector, eventually, options, settled, view},
+};
+
+const WELL: &str = r#"{"content":[]}"#;
+
+/// Time for servers that answer nothing, or nothing that counts.
+const HASTY: Duration = Duration::from_millis(500);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_answered_wrongly_ends_as_it_must_and_the_next_one_is_fine() {
+    let late = "in doubt: MCP server `%` did not answer `tools/call` within 500 ms; it was told to cancel";
+    let faults = [
+        ("answers twice", r#"fault() { answer '{"content":["a"]}'; answer '{"content":["b"]}'; }"#, r#"{"content":["a"]}"#),
+        ("answers with result and error", r#"fault() { say "{\"id\":$id,\"result\":{},\"error\":{\"code\":1,\"message\":\"both\"}}"; }"#, "MCP server `%` refused `tools/call`: both (code 1)"),
+        ("fails without a code", r#"fault() { say "{\"id\":$id,\"error\":\"oops\"}"; }"#, "MCP server `%` refused `tools/call`: \"oops\" (code 0)"),
+        ("writes the number as a text", r#"fault() { id="\"$id\""; well; }"#, WELL),
+        ("answers in a batch", r#"fault() { say "[{\"id\":4711,\"result\":{}},{\"id\":$id,\"result\":{\"content\":[]}}]"; }"#, WELL),
+        ("answers nothing", "fault() { :; }", late),
+        ("answers somebody else", "fault() { id=4711; well; }", late),
+        ("answers nobody", "fault() { id=null; well; }", late),
+        ("answers a number that is none", "fault() { id=1e999; well; }", late),
+        ("answers with garbage", "fault() { say '<html>'; }", late),
+        ("answers with half a message", r#"fault() { say "{\"id\":$id,\"result\":"; }"#, late),
+        ("answers with neither result nor error", r#"fault() { say "{\"id\":$id}"; }"#, late),
+    ];
+    let servers: Vec<Scripted> = faults.iter().map(|(_, script, _)| Scripted::new(script)).collect();
+    let configs = faults.iter().zip(&servers).map(|((name, _, outcome), server)| {
+        // Where an answer is expected, no machine is too slow for it.
+        if *outcome == late { server.hasty(name, HASTY) } else { server.config(name) }
+    });
+    let upstreams = settled(configs.collect(), options()).await;
+    for ((name, _, outcome), server) in faults.iter().zip(&servers) {
+        assert_eq!(told(call(&upstreams, name).await), outcome.replace('%', name), "{name}");
+        if *outcome == late {
+            server.until("cancelled").await;
+        }
+        assert_eq!(server.processes().len(), 1, "{name}: the connection is fine");
+    }
+    upstreams.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_breaks_over_a_call_is_told_at_once_and_back_for_the_next() {
+    let faults = [
+        ("dies", "fault() { exit 3; }", "exited with status 3"),
+        ("is killed", "fault() { kill -9 $$; }", "was killed by signal 9"),
+        ("dies in the middle of its answer", r#"fault() { printf '{"jsonrpc":"2.0","id":'; exit 0; }"#, "exited with status 0"),
+        ("closes its output and stays", "fault() { exec >&-; }", "closed its output"),
+        ("dies while a child of it holds its output", "fault() { sleep 1000 & exit 4; }", "exited with status 4"),
+    ];
+    let servers: Vec<Scripted> = faults.iter().map(|(_, script, _)| Scripted::new(script)).collect();
+    let configs = faults.iter().zip(&servers).map(|((name, ..), server)| server.config(name));
+    let upstreams = settled(configs.collect(), options()).await;
+    for ((name, _, reason), server) in faults.iter().zip(&servers) {
+        let expected = format!(
+            "in doubt: MCP server `{name}` {reason} while the request was running (`tools/call`); its effect is in doubt, so check before repeating it"
+        );
+        assert_eq!(told(call(&upstreams, name).await), expected, "{name}");
+        assert_eq!(told(call(&upstreams, name).await), WELL, "{name}");
+        let processes = server.processes();
+        assert_eq!(processes.len(), 2, "{name}");
+        eventually(name, || !alive(processes[0])).await;
+    }
+    upstreams.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn floods_are_drained_and_only_their_end_is_kept() {
+    let floods = [
+        ("20 MiB on standard error", "fault() { flood 20971520 >&2; well; }"),
+        ("a million lines on standard error", "fault() { yes 'a line of no use' | head -n 1000000 >&2; well; }"),
+        ("a line of 20 MiB on standard output", "fault() { flood 20971520; echo; well; }"),
+        ("ten thousand lines on standard output", "fault() { yes 'no message' | head -n 10000; well; }"),
+    ];
+    for (name, script) in floods {
+        let server = Scripted::new(script);
+        let upstreams = settled(vec![server.config(name)], options()).await;
+        assert_eq!(told(call(&upstreams, name).await), WELL, "{name}");
+        assert!(view(&upstreams, name).stderr_tail.len() < 3_000, "{name}");
+        upstreams.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_over_the_limit_that_names_no_call_fails_those_that_wait_and_no_later_one() {
+    let server = Scripted::new("fault() { flood 2000000; echo; }");
+    let options = UpstreamOptions {
+        max_message_bytes: 1_000_000,
+        ..options()
+    };
+    let upstreams = settled(vec![server.config("fake")], options).await;
+    assert_eq!(
+        told(call(&upstreams, "fake").await),
+        "in doubt: the answer for `tools/call` of MCP server `fake` has 2000000 bytes, at most 1000000 are taken"
+    );
+    assert_eq!(told(call(&upstreams, "fake").await), WELL);
+    assert_eq!(server.processes().len(), 1, "the connection is fine");
+    upstreams.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_without_end_prolongs_a_call_ten_times_at_most() {
+    let script = r#"
+        fault() {
+          while :; do
+            say "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":$id,\"progress\":1}}"
+          done
+        }
+    "#;
+    let server = Scripted::new(script);
+    let upstreams = settled(vec![server.hasty("fake", HASTY)], options()).await;
+    let (progress, seen) = collector();
+    let options = CallOptions {
+        progress: Some(progress),
+        ..CallOptions::default()
+    };
+    let error = call_with(&upstreams, "fake", "{}", options).await.unwrap_err();
+    assert!(matches!(error, CallError::TimedOut { .. }), "{error}");
+    assert!(!seen.lock().unwrap().is_empty());
+    upstreams.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_stops_reading_costs_its_callers_their_limit_and_nobody_else() {
+    let (deaf, good) = (Scripted::new("fault() { sleep 1000; }"), Scripted::new(""));
+    let configs = vec![deaf.hasty("deaf", HASTY), good.config("good")];
+    let upstreams = Arc::new(settled(configs, options()).await);
+    // Far more than a pipe holds.
+    let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(200_000));
+    let callers: Vec<_> = (0..4)
+        .map(|_| {
+            let (upstreams, arguments) = (Arc::clone(&upstreams), arguments.clone());
+            tokio::spawn(async move {
+                told(call_with(&upstreams, "deaf", &arguments, CallOptions::default()).await)
+            })
+        })
+        .collect();
+    assert_eq!(told(call(&upstreams, "good").await), WELL);
+    for caller in callers {
+        assert_eq!(
+            caller.await.unwrap(),
+            "in doubt: MCP server `deaf` did not answer `tools/call` within 500 ms; it was told to cancel"
+        );
+    }
+    upstreams.shutdown().await;
+    assert!(deaf.processes().iter().all(|process| !alive(*process)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_will_not_go_is_gone_after_the_end() {
+    let stubborn = [
+        ("ignores the end of its input", "finish() { sleep 1000; }"),
+        ("ignores SIGTERM as well", "start() { trap '' TERM HUP INT; }\nfinish() { while :; do sleep 1000; done; }"),
+        ("is in the middle of a call", "start() { trap '' TERM; }\nfault() { while :; do sleep 1000; done; }"),
+        ("never reads its input", "start() { trap '' TERM; while :; do sleep 1000; done; }"),
+    ];
+    for (name, script) in stubborn {
+        let server = Scripted::new(script);
+        let upstreams = codecell_gateway::upstream::Upstreams::start(vec![server.config(name)], options());
+        eventually(name, || !server.processes().is_empty()).await;
+        if name == "is in the middle of a call" {
+            tokio::select! {
+                _ = call(&upstreams, name) => panic!("answered"),
+                () = server.until("call") => {}
+            }
+        }
+        upstreams.shutdown().await;
+        assert!(server.processes().iter().all(|process| !alive(*process)), "{name}");
+    }
+}
