@@ -57,6 +57,9 @@ const WITH_CLIENT: usize = 4;
 /// What resident memory may grow by: a share, and what one more page of everything comes to.
 const GROWTH: (f64, u64) = (1.10, 16 << 20);
 
+/// Waves between two looks at what the gateway holds.
+const SAMPLED: usize = 10;
+
 /// Connections to its model that a gateway may keep.
 const IDLE_CONNECTIONS: usize = 36;
 
@@ -98,6 +101,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         // What the model remembers is not the product's memory, but it is this machine's.
         stage.model.forget_seen();
         waves += 1;
+        if waves % SAMPLED == 0 {
+            let now = Holds::of(stage.serve.id()?, stage.room)?;
+            println!("soak: {} turns: {now}", waves * options.turns);
+        }
     }
     let took = began.elapsed();
     let after = settled(&stage, Some(&before))?;
