@@ -265,7 +265,7 @@ impl ClientTools {
     /// Whether this call was answered, as far as that is remembered.
     #[must_use]
     pub fn was_answered(&self, id: &str) -> bool {
-        self.shared.calls().answered.get(&id.to_owned()).is_some()
+        self.shared.calls().answered.get(id).is_some()
     }
 
     /// News from now on. A listener that lags misses some and reads [`pending`](Self::pending) again.

@@ -51,6 +51,11 @@ const UNSAFE_FILES: &[(&str, &str)] = &[
 /// How many sleeps the tests of a file may hold, where no event can be awaited.
 const SLEEPS: &[(&str, usize, &str)] = &[
     (
+        "crates/bridge/tests/it/main.rs",
+        1,
+        "tools that take their time, on a clock that stands still unless everybody waits",
+    ),
+    (
         "crates/codecell/tests/it/tools.rs",
         1,
         "a tool that takes its time is what the cells there call",
@@ -59,6 +64,11 @@ const SLEEPS: &[(&str, usize, &str)] = &[
         "crates/gateway/tests/support/mod.rs",
         1,
         "other processes start and end without telling us",
+    ),
+    (
+        "crates/gateway/tests/serve_ops/server.rs",
+        1,
+        "another process is asked over HTTP until it is as far",
     ),
 ];
 

@@ -68,7 +68,10 @@ pub(super) async fn list_tools(
         listing.ttl = page.ttl_ms.map(Duration::from_millis);
         cursor = match page.next.filter(|next| !next.is_empty()) {
             None => return listing,
-            Some(_) if listing.collected.is_full() => return listing,
+            Some(_) if listing.collected.is_full() => {
+                listing.collected.note_full();
+                return listing;
+            }
             Some(next) if !cursors.insert(next.clone()) => {
                 listing.collected.note(format!(
                     "tools/list repeats the cursor `{next}`; reading stopped there"

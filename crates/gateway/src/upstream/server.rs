@@ -396,7 +396,8 @@ impl Server {
         let complete = match &failure {
             None => true,
             Some(CallError::Rpc { code: -32601, .. }) if !tools_expected => true,
-            Some(CallError::Disconnected { .. }) => return None,
+            // Whoever notices the end tells it. Over HTTP one answer can break off and the connection go on.
+            Some(CallError::Disconnected { .. }) if peer.is_closed() => return None,
             Some(error) => {
                 tracing::warn!(server = self.config.name, %error, "its tools were not read to the end");
                 collected.note(format!("its tools were not read to the end: {error}"));

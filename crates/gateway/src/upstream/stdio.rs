@@ -25,7 +25,7 @@ use super::{
 };
 use crate::config::Transport;
 
-/// Time a child gets to exit after it closed its output, so that its status can be told.
+/// Time a child gets to exit after it closed its output or input, so that its status can be told.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// Time to read what an exited child still left in its pipes. A grandchild may hold them open for ever.
@@ -137,13 +137,15 @@ async fn supervise(
     } = streams;
     let Link::Stdio(link) = &inner.link else { return };
     let mut errors = tokio::spawn(async move { tail.follow(stderr).await });
-    let writer = tokio::spawn(write(stdin, queue));
+    let mut writer = tokio::spawn(write(stdin, queue));
     let mut reader = tokio::spawn(read(stdout, Arc::clone(&inner)));
     let reason = tokio::select! {
-        _ = &mut reader => match timeout(EXIT_GRACE, child.wait()).await {
-            Ok(Ok(status)) => process::describe(status),
-            Ok(Err(_)) | Err(_) => "closed its output".to_owned(),
-        },
+        _ = &mut reader => end_of(&mut child, "closed its output").await,
+        _ = &mut writer => {
+            let reason = end_of(&mut child, "closed its input").await;
+            let _ = timeout(DRAIN_GRACE, &mut reader).await;
+            reason
+        }
         status = child.wait() => {
             let _ = timeout(DRAIN_GRACE, &mut reader).await;
             status.map_or_else(|_| "exited".to_owned(), process::describe)
@@ -156,19 +158,29 @@ async fn supervise(
     }
     inner.close(&reason);
     // Ends the writer, which closes the child's input.
-    writer.abort();
-    let _ = writer.await;
+    if !writer.is_finished() {
+        writer.abort();
+        let _ = writer.await;
+    }
     group.end(child).await;
     reader.abort();
     errors.abort();
     link.gone.send_replace(true);
 }
 
+/// How a child ended that stopped listening or talking; `otherwise` if it stays.
+async fn end_of(child: &mut tokio::process::Child, otherwise: &str) -> String {
+    match timeout(EXIT_GRACE, child.wait()).await {
+        Ok(Ok(status)) => process::describe(status),
+        Ok(Err(_)) | Err(_) => otherwise.to_owned(),
+    }
+}
+
+/// Ends when the child takes no more: it never will again.
 async fn write(mut stdin: ChildStdin, mut queue: mpsc::UnboundedReceiver<String>) {
     while let Some(mut text) = queue.recv().await {
         text.push('\n');
         if stdin.write_all(text.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
-            // The reader sees the end of the output and knows better why.
             return;
         }
     }

@@ -95,11 +95,16 @@ impl Collected {
         self.tools.len() >= MAX_TOOLS
     }
 
+    /// Says that there is more than is taken.
+    pub(super) fn note_full(&mut self) {
+        self.note(format!("lists more than {MAX_TOOLS} tools; the rest is left out"));
+    }
+
     /// Adds the entries of a page.
     pub(super) fn add(&mut self, entries: Vec<Box<RawValue>>, config: &ServerConfig, rules: Rules) {
         for entry in entries {
             if self.is_full() {
-                self.note(format!("lists more than {MAX_TOOLS} tools; the rest is left out"));
+                self.note_full();
                 return;
             }
             self.seen += 1;

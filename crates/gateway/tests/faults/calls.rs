@@ -17,27 +17,70 @@ const HASTY: Duration = Duration::from_millis(500);
 async fn a_call_that_is_answered_wrongly_ends_as_it_must_and_the_next_one_is_fine() {
     let late = "in doubt: MCP server `%` did not answer `tools/call` within 500 ms; it was told to cancel";
     let faults = [
-        ("answers twice", r#"fault() { answer '{"content":["a"]}'; answer '{"content":["b"]}'; }"#, r#"{"content":["a"]}"#),
-        ("answers with result and error", r#"fault() { say "{\"id\":$id,\"result\":{},\"error\":{\"code\":1,\"message\":\"both\"}}"; }"#, "MCP server `%` refused `tools/call`: both (code 1)"),
-        ("fails without a code", r#"fault() { say "{\"id\":$id,\"error\":\"oops\"}"; }"#, "MCP server `%` refused `tools/call`: \"oops\" (code 0)"),
-        ("writes the number as a text", r#"fault() { id="\"$id\""; well; }"#, WELL),
-        ("answers in a batch", r#"fault() { say "[{\"id\":4711,\"result\":{}},{\"id\":$id,\"result\":{\"content\":[]}}]"; }"#, WELL),
+        (
+            "answers twice",
+            r#"fault() { answer '{"content":["a"]}'; answer '{"content":["b"]}'; }"#,
+            r#"{"content":["a"]}"#,
+        ),
+        (
+            "answers with result and error",
+            r#"fault() { say "{\"id\":$id,\"result\":{},\"error\":{\"code\":1,\"message\":\"both\"}}"; }"#,
+            "MCP server `%` refused `tools/call`: both (code 1)",
+        ),
+        (
+            "fails without a code",
+            r#"fault() { say "{\"id\":$id,\"error\":\"oops\"}"; }"#,
+            "MCP server `%` refused `tools/call`: \"oops\" (code 0)",
+        ),
+        (
+            "writes the number as a text",
+            r#"fault() { id="\"$id\""; well; }"#,
+            WELL,
+        ),
+        (
+            "answers in a batch",
+            r#"fault() { say "[{\"id\":4711,\"result\":{}},{\"id\":$id,\"result\":{\"content\":[]}}]"; }"#,
+            WELL,
+        ),
         ("answers nothing", "fault() { :; }", late),
         ("answers somebody else", "fault() { id=4711; well; }", late),
         ("answers nobody", "fault() { id=null; well; }", late),
-        ("answers a number that is none", "fault() { id=1e999; well; }", late),
+        (
+            "answers a number that is none",
+            "fault() { id=1e999; well; }",
+            late,
+        ),
         ("answers with garbage", "fault() { say '<html>'; }", late),
-        ("answers with half a message", r#"fault() { say "{\"id\":$id,\"result\":"; }"#, late),
-        ("answers with neither result nor error", r#"fault() { say "{\"id\":$id}"; }"#, late),
+        (
+            "answers with half a message",
+            r#"fault() { say "{\"id\":$id,\"result\":"; }"#,
+            late,
+        ),
+        (
+            "answers with neither result nor error",
+            r#"fault() { say "{\"id\":$id}"; }"#,
+            late,
+        ),
     ];
-    let servers: Vec<Scripted> = faults.iter().map(|(_, script, _)| Scripted::new(script)).collect();
+    let servers: Vec<Scripted> = faults
+        .iter()
+        .map(|(_, script, _)| Scripted::new(script))
+        .collect();
     let configs = faults.iter().zip(&servers).map(|((name, _, outcome), server)| {
         // Where an answer is expected, no machine is too slow for it.
-        if *outcome == late { server.hasty(name, HASTY) } else { server.config(name) }
+        if *outcome == late {
+            server.hasty(name, HASTY)
+        } else {
+            server.config(name)
+        }
     });
     let upstreams = settled(configs.collect(), options()).await;
     for ((name, _, outcome), server) in faults.iter().zip(&servers) {
-        assert_eq!(told(call(&upstreams, name).await), outcome.replace('%', name), "{name}");
+        assert_eq!(
+            told(call(&upstreams, name).await),
+            outcome.replace('%', name),
+            "{name}"
+        );
         if *outcome == late {
             server.until("cancelled").await;
         }
@@ -51,12 +94,30 @@ async fn a_server_that_breaks_over_a_call_is_told_at_once_and_back_for_the_next(
     let faults = [
         ("dies", "fault() { exit 3; }", "exited with status 3"),
         ("is killed", "fault() { kill -9 $$; }", "was killed by signal 9"),
-        ("dies in the middle of its answer", r#"fault() { printf '{"jsonrpc":"2.0","id":'; exit 0; }"#, "exited with status 0"),
-        ("closes its output and stays", "fault() { exec >&-; }", "closed its output"),
-        ("dies while a child of it holds its output", "fault() { sleep 1000 & exit 4; }", "exited with status 4"),
+        (
+            "dies in the middle of its answer",
+            r#"fault() { printf '{"jsonrpc":"2.0","id":'; exit 0; }"#,
+            "exited with status 0",
+        ),
+        (
+            "closes its output and stays",
+            "fault() { exec >&-; }",
+            "closed its output",
+        ),
+        (
+            "dies while a child of it holds its output",
+            "fault() { sleep 1000 & exit 4; }",
+            "exited with status 4",
+        ),
     ];
-    let servers: Vec<Scripted> = faults.iter().map(|(_, script, _)| Scripted::new(script)).collect();
-    let configs = faults.iter().zip(&servers).map(|((name, ..), server)| server.config(name));
+    let servers: Vec<Scripted> = faults
+        .iter()
+        .map(|(_, script, _)| Scripted::new(script))
+        .collect();
+    let configs = faults
+        .iter()
+        .zip(&servers)
+        .map(|((name, ..), server)| server.config(name));
     let upstreams = settled(configs.collect(), options()).await;
     for ((name, _, reason), server) in faults.iter().zip(&servers) {
         let expected = format!(
@@ -74,10 +135,22 @@ async fn a_server_that_breaks_over_a_call_is_told_at_once_and_back_for_the_next(
 #[tokio::test(flavor = "multi_thread")]
 async fn floods_are_drained_and_only_their_end_is_kept() {
     let floods = [
-        ("20 MiB on standard error", "fault() { flood 20971520 >&2; well; }"),
-        ("a million lines on standard error", "fault() { yes 'a line of no use' | head -n 1000000 >&2; well; }"),
-        ("a line of 20 MiB on standard output", "fault() { flood 20971520; echo; well; }"),
-        ("ten thousand lines on standard output", "fault() { yes 'no message' | head -n 10000; well; }"),
+        (
+            "20 MiB on standard error",
+            "fault() { flood 20971520 >&2; well; }",
+        ),
+        (
+            "a million lines on standard error",
+            "fault() { yes 'a line of no use' | head -n 1000000 >&2; well; }",
+        ),
+        (
+            "a line of 20 MiB on standard output",
+            "fault() { flood 20971520; echo; well; }",
+        ),
+        (
+            "ten thousand lines on standard output",
+            "fault() { yes 'no message' | head -n 10000; well; }",
+        ),
     ];
     for (name, script) in floods {
         let server = Scripted::new(script);
@@ -157,9 +230,18 @@ async fn a_server_that_stops_reading_costs_its_callers_their_limit_and_nobody_el
 async fn a_server_that_will_not_go_is_gone_after_the_end() {
     let stubborn = [
         ("ignores the end of its input", "finish() { sleep 1000; }"),
-        ("ignores SIGTERM as well", "start() { trap '' TERM HUP INT; }\nfinish() { while :; do sleep 1000; done; }"),
-        ("is in the middle of a call", "start() { trap '' TERM; }\nfault() { while :; do sleep 1000; done; }"),
-        ("never reads its input", "start() { trap '' TERM; while :; do sleep 1000; done; }"),
+        (
+            "ignores SIGTERM as well",
+            "start() { trap '' TERM HUP INT; }\nfinish() { while :; do sleep 1000; done; }",
+        ),
+        (
+            "is in the middle of a call",
+            "start() { trap '' TERM; }\nfault() { while :; do sleep 1000; done; }",
+        ),
+        (
+            "never reads its input",
+            "start() { trap '' TERM; while :; do sleep 1000; done; }",
+        ),
     ];
     for (name, script) in stubborn {
         let server = Scripted::new(script);
@@ -172,6 +254,27 @@ async fn a_server_that_will_not_go_is_gone_after_the_end() {
             }
         }
         upstreams.shutdown().await;
-        assert!(server.processes().iter().all(|process| !alive(*process)), "{name}");
+        assert!(
+            server.processes().iter().all(|process| !alive(*process)),
+            "{name}"
+        );
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_closes_its_input_and_stays_is_started_again() {
+    let server = Scripted::new("fault() { well; exec <&-; sleep 1000; }");
+    let upstreams = settled(vec![server.config("fake")], options()).await;
+    let expected = [
+        WELL,
+        "in doubt: MCP server `fake` closed its input while the request was running (`tools/call`); its effect is in doubt, so check before repeating it",
+        WELL,
+    ];
+    for expected in expected {
+        assert_eq!(told(call(&upstreams, "fake").await), expected);
+    }
+    let processes = server.processes();
+    assert_eq!(processes.len(), 2);
+    eventually("the first one is gone", || !alive(processes[0])).await;
+    upstreams.shutdown().await;
 }

@@ -2,12 +2,12 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
 use crate::client::Client;
 use crate::place::{PATIENCE, Place};
+use crate::raw::{self, connect};
 use crate::scripted::Scripted;
 use crate::server::{Server, gone, until};
 
@@ -22,24 +22,6 @@ async fn serve(scripted: &Scripted) -> (Place, Server) {
     (place, server)
 }
 
-async fn connect(server: &Server) -> TcpStream {
-    let address = server.url.strip_prefix("http://").unwrap();
-    TcpStream::connect(address).await.unwrap()
-}
-
-/// A request of the newer era as it goes over the wire.
-fn posted(params: &mut Value) -> String {
-    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
-    format!(
-        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-         accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
-         mcp-method: tools/call\r\nmcp-name: exec\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    )
-}
-
 async fn idle(server: &Server) {
     until("nothing runs", async || {
         let runs = server.get("/runs").await.json();
@@ -52,11 +34,10 @@ async fn idle(server: &Server) {
 async fn a_reader_that_stops_reading_holds_up_neither_its_cell_nor_others() {
     let scripted = Scripted::new("");
     let (_place, server) = serve(&scripted).await;
-    let mut slow = connect(&server).await;
-    // Far more progress, and then more output, than the buffers between the two hold.
+    let mut slow = raw::connect_narrow(&server).await;
+    // More news than wait for a slow reader, and more than the buffers between the two hold.
     let code = "for (let i = 0; i < 2000; i++) await MCP.fake.echo({}); return 'x'.repeat(60000)";
-    let mut params = json!({ "name": "exec", "arguments": { "code": code }, "_meta": { "progressToken": "t" } });
-    slow.write_all(posted(&mut params).as_bytes()).await.unwrap();
+    slow.write_all(raw::exec(code).as_bytes()).await.unwrap();
     scripted.until("call").await;
     let client = Client::modern(&server);
     assert_eq!(client.exec("return 1").await["value"], 1);
@@ -66,14 +47,18 @@ async fn a_reader_that_stops_reading_holds_up_neither_its_cell_nor_others() {
     let mut text = String::new();
     let all = tokio::time::timeout(PATIENCE, slow.read_to_string(&mut text)).await;
     all.unwrap().unwrap();
-    assert!(text.contains(&"x".repeat(60000)), "the answer is there for whoever reads at last");
+    println!("NEWS {} of {} bytes", text.matches("notifications/progress").count(), text.len());
+    assert!(
+        text.contains(&"x".repeat(60000)),
+        "the answer is there for whoever reads at last"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_goes_at_any_point_leaves_nothing_behind() {
     let scripted = Scripted::new("well() { sleep 1000; }\nfault() { sleep 1000; }");
     let (_place, server) = serve(&scripted).await;
-    let whole = posted(&mut json!({ "name": "exec", "arguments": { "code": "await MCP.fake.echo({})" } }));
+    let whole = raw::exec("await MCP.fake.echo({})");
     let body = whole.find("\r\n\r\n").unwrap() + 4;
     for sent in [0, 4, body - 20, body, body + 10, whole.len() - 1] {
         let mut client = connect(&server).await;
@@ -95,7 +80,10 @@ async fn a_client_that_goes_at_any_point_leaves_nothing_behind() {
 async fn what_is_no_http_or_too_much_of_it_is_refused_and_the_next_client_is_served() {
     let scripted = Scripted::new("");
     let (_place, server) = serve(&scripted).await;
-    let long = format!("GET /{} HTTP/1.1\r\nhost: localhost\r\n\r\n", "x".repeat(1_000_000));
+    let long = format!(
+        "GET /{} HTTP/1.1\r\nhost: localhost\r\n\r\n",
+        "x".repeat(1_000_000)
+    );
     let many: String = (0..1000).map(|n| format!("x-{n}: 1\r\n")).collect();
     let many = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{many}\r\n");
     for (name, text) in [
@@ -103,8 +91,14 @@ async fn what_is_no_http_or_too_much_of_it_is_refused_and_the_next_client_is_ser
         ("a handshake of TLS", "\u{16}\u{3}\u{1}\0\u{1}\0\r\n\r\n"),
         ("a path of a megabyte", long.as_str()),
         ("a thousand headers", many.as_str()),
-        ("no length that is one", "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n"),
-        ("two lengths", "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab"),
+        (
+            "no length that is one",
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n",
+        ),
+        (
+            "two lengths",
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+        ),
     ] {
         let mut client = connect(&server).await;
         // It may hang up before it has read all of this.
@@ -112,8 +106,15 @@ async fn what_is_no_http_or_too_much_of_it_is_refused_and_the_next_client_is_ser
         let mut answer = Vec::new();
         let read = tokio::time::timeout(PATIENCE, client.read_to_end(&mut answer)).await;
         let _reset = read.unwrap_or_else(|_| panic!("{name}: the connection is kept"));
-        let status = String::from_utf8_lossy(&answer).split(' ').nth(1).map(str::to_owned);
-        assert!(status.is_none_or(|status| status.starts_with('4')), "{name}: {}", String::from_utf8_lossy(&answer));
+        let status = String::from_utf8_lossy(&answer)
+            .split(' ')
+            .nth(1)
+            .map(str::to_owned);
+        assert!(
+            status.is_none_or(|status| status.starts_with('4')),
+            "{name}: {}",
+            String::from_utf8_lossy(&answer)
+        );
         assert_eq!(server.get("/healthz").await.status, 200, "{name}");
     }
 }

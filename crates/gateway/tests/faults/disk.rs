@@ -21,12 +21,26 @@ fn cached(folder: &Path) -> UpstreamOptions {
 async fn a_cache_that_cannot_be_written_costs_nothing_but_the_cache() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "mine").unwrap();
-    for cache in ["file", "file/below", "/dev/full", "/dev/full/below", "/proc/no/such/folder"] {
+    for cache in [
+        "file",
+        "file/below",
+        "/dev/full",
+        "/dev/full/below",
+        "/proc/no/such/folder",
+    ] {
         let server = Scripted::new("");
         let upstreams = settled(vec![server.config("fake")], cached(&folder.path().join(cache))).await;
         let seen = view(&upstreams, "fake");
-        assert_eq!((seen.state.clone(), tool_names(&seen)), (State::Ready, vec!["echo".to_owned()]), "{cache}");
-        assert_eq!(told(call(&upstreams, "fake").await), r#"{"content":[]}"#, "{cache}");
+        assert_eq!(
+            (seen.state.clone(), tool_names(&seen)),
+            (State::Ready, vec!["echo".to_owned()]),
+            "{cache}"
+        );
+        assert_eq!(
+            told(call(&upstreams, "fake").await),
+            r#"{"content":[]}"#,
+            "{cache}"
+        );
         upstreams.shutdown().await;
     }
     assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), "mine");
@@ -36,44 +50,88 @@ async fn a_cache_that_cannot_be_written_costs_nothing_but_the_cache() {
 async fn what_is_found_in_place_of_a_cached_list_is_a_note_and_is_replaced() {
     type Damage = (&'static str, fn(&Path), &'static str);
     let damages: &[Damage] = &[
-        ("nothing", |file| fs::write(file, "").unwrap(), "not readable: EOF while parsing a value at line 1 column 0"),
-        ("half of it", |file| {
-            let text = fs::read(file).unwrap();
-            fs::write(file, &text[..text.len() / 2]).unwrap();
-        }, "not readable: "),
-        ("bytes", |file| fs::write(file, [0xff; 100]).unwrap(), "stream did not contain valid UTF-8"),
-        ("a nest of brackets", |file| fs::write(file, "[".repeat(1_000_000)).unwrap(), "not readable: "),
-        ("65 MiB", |file| fs::File::create(file).unwrap().set_len(65 << 20).unwrap(), "68157440 bytes, at most 67108864 are read"),
-        ("another server's list", |file| {
-            let text = fs::read_to_string(file).unwrap();
-            let at = text.find(r#""key":""#).unwrap() + 7;
-            fs::write(file, [&text[..at], &"0".repeat(64), &text[at + 64..]].concat()).unwrap();
-        }, "written by another version"),
-        ("a newer list", |file| {
-            let text = fs::read_to_string(file).unwrap();
-            fs::write(file, text.replace(r#""format":1"#, r#""format":2"#)).unwrap();
-        }, "written by another version"),
+        (
+            "nothing",
+            |file| fs::write(file, "").unwrap(),
+            "not readable: EOF while parsing a value at line 1 column 0",
+        ),
+        (
+            "half of it",
+            |file| {
+                let text = fs::read(file).unwrap();
+                fs::write(file, &text[..text.len() / 2]).unwrap();
+            },
+            "not readable: ",
+        ),
+        (
+            "bytes",
+            |file| fs::write(file, [0xff; 100]).unwrap(),
+            "stream did not contain valid UTF-8",
+        ),
+        (
+            "a nest of brackets",
+            |file| fs::write(file, "[".repeat(1_000_000)).unwrap(),
+            "not readable: ",
+        ),
+        (
+            "65 MiB",
+            |file| fs::File::create(file).unwrap().set_len(65 << 20).unwrap(),
+            "68157440 bytes, at most 67108864 are read",
+        ),
+        (
+            "another server's list",
+            |file| {
+                let text = fs::read_to_string(file).unwrap();
+                let at = text.find(r#""key":""#).unwrap() + 7;
+                fs::write(file, [&text[..at], &"0".repeat(64), &text[at + 64..]].concat()).unwrap();
+            },
+            "written by another version",
+        ),
+        (
+            "a newer list",
+            |file| {
+                let text = fs::read_to_string(file).unwrap();
+                fs::write(file, text.replace(r#""format":1"#, r#""format":2"#)).unwrap();
+            },
+            "written by another version",
+        ),
     ];
     for (name, damage, reason) in damages {
         let folder = tempfile::tempdir().unwrap();
         let server = Scripted::new("");
         let start = || settled(vec![server.config("fake")], cached(folder.path()));
-        let file = || fs::read_dir(folder.path()).unwrap().find_map(|entry| {
-            let path = entry.unwrap().path();
-            path.extension().is_some_and(|extension| extension == "json").then_some(path)
-        });
+        let file = || {
+            fs::read_dir(folder.path()).unwrap().find_map(|entry| {
+                let path = entry.unwrap().path();
+                path.extension()
+                    .is_some_and(|extension| extension == "json")
+                    .then_some(path)
+            })
+        };
         start().await.shutdown().await;
         eventually("the cache", || file().is_some()).await;
         let file = file().unwrap();
         let sound = fs::read(&file).unwrap();
         damage(&file);
-        let upstreams = codecell_gateway::upstream::Upstreams::start(vec![server.config("fake")], cached(folder.path()));
+        let upstreams =
+            codecell_gateway::upstream::Upstreams::start(vec![server.config("fake")], cached(folder.path()));
         let at_once = view(&upstreams, "fake");
         let note = format!("the cached tools in {} are ignored: {reason}", file.display());
         assert!(at_once.tools.is_empty(), "{name}");
-        assert!(at_once.notes.len() == 1 && at_once.notes[0].starts_with(&note), "{name}: {:?}", at_once.notes);
-        let ready = until(&upstreams, "fake", |server| server.state == State::Ready && !server.listing).await;
-        assert_eq!((tool_names(&ready), ready.notes.len()), (vec!["echo".to_owned()], 0), "{name}");
+        assert!(
+            at_once.notes.len() == 1 && at_once.notes[0].starts_with(&note),
+            "{name}: {:?}",
+            at_once.notes
+        );
+        let ready = until(&upstreams, "fake", |server| {
+            server.state == State::Ready && !server.listing
+        })
+        .await;
+        assert_eq!(
+            (tool_names(&ready), ready.notes.len()),
+            (vec!["echo".to_owned()], 0),
+            "{name}"
+        );
         eventually("the cache", || fs::read(&file).is_ok_and(|text| text == sound)).await;
         upstreams.shutdown().await;
     }
@@ -85,9 +143,16 @@ fn programs_run_where_nothing_can_be_cached() {
     place.write("file", "mine");
     for cache in ["file", "/dev/full", "/proc/no/such/folder"] {
         let mut command = place.command(&["exec", "--code", "return 6 * 7"]);
-        let output = command.env("CODECELL_CACHE_DIR", place.path(cache)).output().unwrap();
+        let output = command
+            .env("CODECELL_CACHE_DIR", place.path(cache))
+            .output()
+            .unwrap();
         let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!((&result["status"], &result["value"]), (&json!("completed"), &json!(42)), "{cache}");
+        assert_eq!(
+            (&result["status"], &result["value"]),
+            (&json!("completed"), &json!(42)),
+            "{cache}"
+        );
     }
     assert_eq!(place.read("file"), "mine");
 }

@@ -64,14 +64,26 @@ const TOLD: &[Fault] = &[
     ),
 ];
 
-const SILENT: &[Fault] = &[
-    ("says nothing", "discover() { :; }\ninitialize() { :; }", ""),
-    ("answers somebody else", "initialize() { id=4711; answer '{\"protocolVersion\":\"2025-06-18\"}'; }", ""),
-    ("answers nobody", "initialize() { id=null; answer '{\"protocolVersion\":\"2025-06-18\"}'; }", ""),
-    ("answers with garbage", "initialize() { say 'hello there'; }", ""),
-    ("answers with neither result nor error", "initialize() { say \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id}\"; }", ""),
-    ("never ends its line", "initialize() { printf '{\"jsonrpc\":'; }", ""),
-    ("asks instead of answering", "initialize() { say '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'; }", ""),
+const SILENT: &[(&str, &str)] = &[
+    ("says nothing", "discover() { :; }\ninitialize() { :; }"),
+    (
+        "answers somebody else",
+        "initialize() { id=4711; answer '{\"protocolVersion\":\"2025-06-18\"}'; }",
+    ),
+    (
+        "answers nobody",
+        "initialize() { id=null; answer '{\"protocolVersion\":\"2025-06-18\"}'; }",
+    ),
+    ("answers with garbage", "initialize() { say 'hello there'; }"),
+    (
+        "answers with neither result nor error",
+        "initialize() { say \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id}\"; }",
+    ),
+    ("never ends its line", "initialize() { printf '{\"jsonrpc\":'; }"),
+    (
+        "asks instead of answering",
+        "initialize() { say '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'; }",
+    ),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -79,7 +91,11 @@ async fn a_server_that_breaks_over_its_greeting_is_failed_with_the_reason_and_co
     let good = Scripted::new("");
     let servers: Vec<Scripted> = TOLD.iter().map(|(_, script, _)| Scripted::new(script)).collect();
     let mut configs = vec![good.config("good")];
-    configs.extend(TOLD.iter().zip(&servers).map(|((name, ..), server)| server.config(name)));
+    configs.extend(
+        TOLD.iter()
+            .zip(&servers)
+            .map(|((name, ..), server)| server.config(name)),
+    );
     let options = codecell_gateway::upstream::UpstreamOptions {
         max_message_bytes: 1_000_000,
         ..options()
@@ -97,14 +113,14 @@ async fn a_server_that_breaks_over_its_greeting_is_failed_with_the_reason_and_co
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_never_gets_to_its_greeting_is_failed_in_time() {
-    let servers: Vec<Scripted> = SILENT.iter().map(|(_, script, _)| Scripted::new(script)).collect();
-    let configs = SILENT.iter().zip(&servers).map(|((name, ..), server)| {
+    let servers: Vec<Scripted> = SILENT.iter().map(|(_, script)| Scripted::new(script)).collect();
+    let configs = SILENT.iter().zip(&servers).map(|((name, _), server)| {
         let mut config = server.config(name);
         config.startup_timeout = Duration::from_millis(1000);
         config
     });
     let upstreams = settled(configs.collect(), options()).await;
-    for (name, ..) in SILENT {
+    for (name, _) in SILENT {
         let state = State::Failed {
             reason: "did not answer the handshake within 1000 ms (`startupTimeoutMs`)".to_owned(),
         };
@@ -117,17 +133,40 @@ async fn a_server_that_never_gets_to_its_greeting_is_failed_in_time() {
 async fn whatever_a_server_says_beside_its_greeting_does_no_harm() {
     let noisy = [
         ("20 MiB on standard error", "start() { flood 20971520 >&2; }", 0),
-        ("20 MiB on standard output", "start() { flood 20971520; echo; }", 1),
-        ("every answer twice", "answer() { for _ in 1 2; do say \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"result\\\":$1}\"; done; }", 0),
-        ("bytes that are no text", "start() { printf '\\377\\376\\n{\\n'; }", 2),
-        ("a nest of brackets", "start() { head -c 1000000 /dev/zero | tr '\\0' '['; echo; }", 1),
+        (
+            "20 MiB on standard output",
+            "start() { flood 20971520; echo; }",
+            1,
+        ),
+        (
+            "every answer twice",
+            "answer() { for _ in 1 2; do say \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"result\\\":$1}\"; done; }",
+            0,
+        ),
+        (
+            "bytes that are no text",
+            "start() { printf '\\377\\376\\n{\\n'; }",
+            2,
+        ),
+        (
+            "a nest of brackets",
+            "start() { head -c 1000000 /dev/zero | tr '\\0' '['; echo; }",
+            1,
+        ),
     ];
     let servers: Vec<Scripted> = noisy.iter().map(|(_, script, _)| Scripted::new(script)).collect();
-    let configs = noisy.iter().zip(&servers).map(|((name, ..), server)| server.config(name));
+    let configs = noisy
+        .iter()
+        .zip(&servers)
+        .map(|((name, ..), server)| server.config(name));
     let upstreams = settled(configs.collect(), options()).await;
     for (name, _, noise) in noisy {
         let server = view(&upstreams, name);
-        assert_eq!((server.state, server.noise_lines), (State::Ready, noise), "{name}");
+        assert_eq!(
+            (server.state, server.noise_lines),
+            (State::Ready, noise),
+            "{name}"
+        );
         assert_eq!(told(call(&upstreams, name).await), r#"{"content":[]}"#, "{name}");
         assert_eq!(told(call(&upstreams, name).await), r#"{"content":[]}"#, "{name}");
     }

@@ -15,12 +15,36 @@ use crate::{
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_cannot_be_read_is_told_and_the_server_can_be_called_all_the_same() {
     let lists = [
-        ("has no tools", r#"list() { answer '{}'; }"#, "answered `tools/list` with something that is no MCP result: it has no `tools`"),
-        ("has a number for tools", r#"list() { answer '{"tools":5}'; }"#, "answered `tools/list` with something that is no MCP result: `tools` is not an array"),
-        ("is refused", "list() { refuse; }", "refused `tools/list`: no (code -32000)"),
-        ("never comes", "list() { :; }", "did not answer `tools/list` within 2000 ms; it was told to cancel"),
-        ("goes to somebody else", "list() { id=4711; answer '{\"tools\":[]}'; }", "did not answer `tools/list` within 2000 ms; it was told to cancel"),
-        ("is 2 MB of nothing", r#"list() { printf '{"jsonrpc":"2.0","id":%s,"result":"' "$id"; flood 2000000; echo '"}'; }"#, ""),
+        (
+            "has no tools",
+            r#"list() { answer '{}'; }"#,
+            "answered `tools/list` with something that is no MCP result: it has no `tools`",
+        ),
+        (
+            "has a number for tools",
+            r#"list() { answer '{"tools":5}'; }"#,
+            "answered `tools/list` with something that is no MCP result: `tools` is not an array",
+        ),
+        (
+            "is refused",
+            "list() { refuse; }",
+            "refused `tools/list`: no (code -32000)",
+        ),
+        (
+            "never comes",
+            "list() { :; }",
+            "did not answer `tools/list` within 2000 ms; it was told to cancel",
+        ),
+        (
+            "goes to somebody else",
+            "list() { id=4711; answer '{\"tools\":[]}'; }",
+            "did not answer `tools/list` within 2000 ms; it was told to cancel",
+        ),
+        (
+            "is 2 MB of nothing",
+            r#"list() { printf '{"jsonrpc":"2.0","id":%s,"result":"' "$id"; flood 2000000; echo '"}'; }"#,
+            "",
+        ),
     ];
     let servers: Vec<Scripted> = lists.iter().map(|(_, script, _)| Scripted::new(script)).collect();
     let configs = lists
@@ -40,7 +64,11 @@ async fn a_list_that_cannot_be_read_is_told_and_the_server_can_be_called_all_the
             ),
             _ => format!("its tools were not read to the end: MCP server `{name}` {reason}"),
         };
-        assert_eq!((server.state, &*server.notes), (State::Ready, &[note][..]), "{name}");
+        assert_eq!(
+            (server.state, &*server.notes),
+            (State::Ready, &[note][..]),
+            "{name}"
+        );
         assert_eq!(told(call(&upstreams, name).await), r#"{"content":[]}"#, "{name}");
     }
     upstreams.shutdown().await;
@@ -73,18 +101,41 @@ list() {
 async fn a_list_without_end_ends() {
     let many = |all: u32| format!("ALL={all}\n{MANY}");
     let lists = [
-        ("endless", ENDLESS.to_owned(), 5_000, vec!["tools/list has more than 5000 pages; the rest is left out"]),
-        ("empty", EMPTY.to_owned(), 0, vec!["tools/list has more than 5000 pages; the rest is left out"]),
+        (
+            "endless",
+            ENDLESS.to_owned(),
+            5_000,
+            vec!["tools/list has more than 5000 pages; the rest is left out"],
+        ),
+        (
+            "empty",
+            EMPTY.to_owned(),
+            0,
+            vec!["tools/list has more than 5000 pages; the rest is left out"],
+        ),
         ("five thousand", many(5_000), 5_000, vec![]),
-        ("thirty thousand", many(30_000), 20_000, vec!["lists more than 20000 tools; the rest is left out"]),
+        (
+            "thirty thousand",
+            many(30_000),
+            20_000,
+            vec!["lists more than 20000 tools; the rest is left out"],
+        ),
     ];
     for (name, script, tools, notes) in lists {
         let server = Scripted::new(&script);
         let upstreams = settled(vec![server.config(name)], options()).await;
         let seen = view(&upstreams, name);
         let expected: Vec<String> = (1..=tools).map(|n| format!("t{n}")).collect();
-        assert_eq!((seen.state.clone(), seen.listing), (State::Ready, false), "{name}");
-        assert!(tool_names(&seen) == expected, "{name}: {} tools", seen.tools.len());
+        assert_eq!(
+            (seen.state.clone(), seen.listing),
+            (State::Ready, false),
+            "{name}"
+        );
+        assert!(
+            tool_names(&seen) == expected,
+            "{name}: {} tools",
+            seen.tools.len()
+        );
         assert_eq!(*seen.notes, notes, "{name}");
         upstreams.shutdown().await;
     }
@@ -168,7 +219,10 @@ async fn a_cell_keeps_the_tools_it_began_with_and_the_next_one_has_the_new_ones(
     let result = client.exec(program).await;
     assert_eq!(
         result["value"],
-        json!(["MCP server `fake` refused `tools/call`: no (code -32000)", "undefined"]),
+        json!([
+            "MCP server `fake` refused `tools/call`: no (code -32000)",
+            "undefined"
+        ]),
         "{result}"
     );
     let program = "return [typeof MCP.fake.swap, typeof MCP.fake.other]";

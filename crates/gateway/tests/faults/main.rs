@@ -18,6 +18,7 @@ mod lists;
 #[allow(dead_code, reason = "these tests need a part of it")]
 #[path = "../guarded/place.rs"]
 mod place;
+mod raw;
 mod scripted;
 #[allow(dead_code, reason = "these tests need a part of it")]
 #[path = "../serve_ops/server.rs"]

@@ -1,47 +1,69 @@
 //! Signals at the wrong moment: whatever the server behind it is doing, both end.
 use rustix::process::Signal;
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
 
-use crate::client::{Client, called};
 use crate::place::Place;
+use crate::raw;
 use crate::scripted::Scripted;
-use crate::server::{Server, gone};
+use crate::server::{Server, gone, until};
+use crate::support::eventually;
 
-/// What the server does, how, and the line of its log that says that it does it.
+/// What the server does, how, and what it has logged by then.
 const PHASES: &[(&str, &str, &str)] = &[
     ("starts", "start() { sleep 1000; }", "start"),
     ("is greeted", "discover() { :; }\ninitialize() { :; }", "discover"),
     ("lists", "list() { sleep 1000; }", "list"),
     ("is called", "fault() { sleep 1000; }", "call"),
-    ("is called and does not listen", "start() { trap '' TERM INT HUP; }\nfault() { while :; do sleep 1000; done; }", "call"),
+    (
+        "is called and does not listen",
+        "start() { trap '' TERM INT HUP; }\nfault() { while :; do sleep 1000; done; }",
+        "call",
+    ),
 ];
 
+async fn check(phase: &(&str, &str, &str), signal: Signal) {
+    let (name, script, logged) = phase;
+    let scripted = Scripted::new(script);
+    let place = Place::new(&json!({ "mcp": { "servers": { "fake": scripted.entry() } } }));
+    let mut server = Server::start(&place, &[]).await;
+    let mut client = raw::connect(&server).await;
+    if *logged == "call" {
+        let request = raw::exec("await MCP.fake.echo({})");
+        client.write_all(request.as_bytes()).await.unwrap();
+    }
+    let there = || {
+        scripted
+            .log()
+            .iter()
+            .any(|line| line.split(' ').next() == Some(logged))
+    };
+    eventually(name, there).await;
+    server.signal(signal);
+    if signal != Signal::KILL && *logged == "call" {
+        // What runs may finish, and this never does: whoever asks twice ends it.
+        until("it is stopping", async || {
+            server.get("/readyz").await.status == 503
+        })
+        .await;
+        server.signal(signal);
+    }
+    let (code, stderr) = server.ended().await;
+    let expected = (signal != Signal::KILL).then_some(0);
+    assert_eq!(code, expected, "{name}, {signal:?}: {stderr}");
+    gone(&scripted.processes()).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_its_server_does_a_signal_ends_both() {
-    for (name, script, line) in PHASES {
-        for signal in [Signal::TERM, Signal::INT, Signal::KILL] {
-            let scripted = Scripted::new(script);
-            let place = Place::new(&json!({ "mcp": { "servers": { "fake": scripted.entry() } } }));
-            let mut server = Server::start(&place, &[]).await;
-            let client = Client::modern(&server);
-            let caller = (*line == "call").then(|| {
-                client.begin("tools/call", called("exec", json!({ "code": "await MCP.fake.echo({})" })))
-            });
-            match *line {
-                "start" => crate::support::eventually(name, || !scripted.processes().is_empty()).await,
-                line => scripted.until(line).await,
-            }
-            server.signal(signal);
-            if signal != Signal::KILL && *line == "call" {
-                // What runs may finish, and this never does: asking twice ends it.
-                crate::server::until("it is stopping", async || server.get("/readyz").await.status == 503).await;
-                server.signal(signal);
-            }
-            let (code, stderr) = server.ended().await;
-            let expected = (signal != Signal::KILL).then_some(0);
-            assert_eq!(code, expected, "{name}, {signal:?}: {stderr}");
-            gone(&scripted.processes()).await;
-            drop(caller);
-        }
+async fn a_request_to_end_is_followed_whatever_the_server_behind_is_doing() {
+    for phase in PHASES {
+        check(phase, Signal::TERM).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_leaves_no_process_behind_whatever_the_server_behind_is_doing() {
+    for phase in PHASES {
+        check(phase, Signal::KILL).await;
     }
 }

@@ -152,6 +152,11 @@ impl Stream {
 
     /// The next event; `None` at the end.
     pub(crate) async fn event(&mut self) -> Option<Event> {
+        // A stream on which nothing happens still says that it is there, so the limit is for the event.
+        tokio::time::timeout(PATIENCE, self.next_event()).await.unwrap()
+    }
+
+    async fn next_event(&mut self) -> Option<Event> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let (event, rest) = (Event::read(event), rest.to_owned());
@@ -162,8 +167,7 @@ impl Stream {
                     None => continue,
                 }
             }
-            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
-            let chunk = chunk.unwrap().unwrap()?;
+            let chunk = self.response.chunk().await.unwrap()?;
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }
