@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Finding;
 
 /// The documents whose lines are claims with proofs.
-pub(super) const DOCUMENTS: [&str; 2] = ["docs/checklist.md", "docs/field-bugs.md"];
+pub(super) const DOCUMENTS: [&str; 3] = ["docs/checklist.md", "docs/field-bugs.md", "docs/robustness.md"];
 
 /// The functions of every crate, by the name of its folder.
 #[derive(Debug, Default)]

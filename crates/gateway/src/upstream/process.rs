@@ -92,7 +92,10 @@ pub(super) fn start(
         builder.current_dir(cwd);
     }
     #[cfg(unix)]
-    builder.process_group(0);
+    {
+        builder.process_group(0);
+        guardian.stand_by();
+    }
     let child = builder.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             format!("program `{command}` was not found: is it installed and on the PATH?")
@@ -250,6 +253,15 @@ for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 
 #[cfg(unix)]
 impl Guardian {
+    /// Starts the shell unless it was. Before the child, which survives a kill until it is watched.
+    fn stand_by(&self) {
+        let mut shell = self
+            .shell
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        shell.get_or_insert_with(Self::start);
+    }
+
     fn watch(&self, group: i32) {
         self.tell('+', group);
     }

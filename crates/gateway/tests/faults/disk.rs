@@ -1,8 +1,8 @@
 //! A disk that takes nothing, or gives back something else.
 use std::{fs, path::Path};
 
-use codecell_gateway::upstream::{State, UpstreamOptions};
-use serde_json::json;
+use codecell_gateway::upstream::{State, UpstreamOptions, Upstreams};
+use serde_json::{Value, json};
 
 use crate::{
     place::Place,
@@ -113,8 +113,7 @@ async fn what_is_found_in_place_of_a_cached_list_is_a_note_and_is_replaced() {
         let file = file().unwrap();
         let sound = fs::read(&file).unwrap();
         damage(&file);
-        let upstreams =
-            codecell_gateway::upstream::Upstreams::start(vec![server.config("fake")], cached(folder.path()));
+        let upstreams = Upstreams::start(vec![server.config("fake")], cached(folder.path()));
         let at_once = view(&upstreams, "fake");
         let note = format!("the cached tools in {} are ignored: {reason}", file.display());
         assert!(at_once.tools.is_empty(), "{name}");
@@ -147,7 +146,7 @@ fn programs_run_where_nothing_can_be_cached() {
             .env("CODECELL_CACHE_DIR", place.path(cache))
             .output()
             .unwrap();
-        let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(
             (&result["status"], &result["value"]),
             (&json!("completed"), &json!(42)),
@@ -155,4 +154,50 @@ fn programs_run_where_nothing_can_be_cached() {
         );
     }
     assert_eq!(place.read("file"), "mine");
+}
+
+#[test]
+fn a_place_for_sessions_that_cannot_be_used_is_told_and_left_as_it_is() {
+    type Trouble = (&'static str, fn(&Path), &'static str);
+    let troubles: &[Trouble] = &[
+        (
+            "a file in the place of the folder",
+            |state| fs::write(state, "mine").unwrap(),
+            "cannot make the folder `state`: File exists (os error 17)",
+        ),
+        (
+            "somebody else's file",
+            |state| {
+                fs::create_dir(state).unwrap();
+                fs::write(state.join("sessions.sqlite"), "no database".repeat(1000)).unwrap();
+            },
+            "`state/sessions.sqlite` is not a session file; move it away or name another file",
+        ),
+        (
+            "a folder in the place of the file",
+            |state| fs::create_dir_all(state.join("sessions.sqlite")).unwrap(),
+            "cannot open `state/sessions.sqlite`: Is a directory (os error 21)",
+        ),
+        (
+            "a folder below a file",
+            |state| std::os::unix::fs::symlink("/dev/full/below", state).unwrap(),
+            "cannot make the folder `state`: File exists (os error 17)",
+        ),
+    ];
+    for (name, make, message) in troubles {
+        let place = Place::new(&json!({}));
+        let state = place.path("state");
+        make(&state);
+        let ended = place.run(&["serve", "--listen", "127.0.0.1:0", "--state", "state"]);
+        let expected = (1, String::new(), format!("error: {message}\n"));
+        assert_eq!((ended.code, ended.stdout, ended.stderr), expected, "{name}");
+        let file = state.join("sessions.sqlite");
+        if file.is_file() {
+            assert_eq!(
+                fs::read_to_string(file).unwrap(),
+                "no database".repeat(1000),
+                "{name}"
+            );
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Servers that break while they start.
 use std::time::Duration;
 
-use codecell_gateway::upstream::State;
+use codecell_gateway::upstream::{State, UpstreamOptions};
 
 use crate::{
     scripted::{Scripted, call, told},
@@ -96,7 +96,7 @@ async fn a_server_that_breaks_over_its_greeting_is_failed_with_the_reason_and_co
             .zip(&servers)
             .map(|((name, ..), server)| server.config(name)),
     );
-    let options = codecell_gateway::upstream::UpstreamOptions {
+    let options = UpstreamOptions {
         max_message_bytes: 1_000_000,
         ..options()
     };

@@ -1,7 +1,7 @@
 //! Servers whose list of tools breaks, never ends, or changes while it is used.
 use std::time::Duration;
 
-use codecell_gateway::upstream::{State, Upstreams};
+use codecell_gateway::upstream::{State, UpstreamOptions, Upstreams};
 use serde_json::json;
 
 use crate::{
@@ -33,12 +33,12 @@ async fn a_list_that_cannot_be_read_is_told_and_the_server_can_be_called_all_the
         (
             "never comes",
             "list() { :; }",
-            "did not answer `tools/list` within 2000 ms; it was told to cancel",
+            "did not answer `tools/list` within 3000 ms; it was told to cancel",
         ),
         (
             "goes to somebody else",
             "list() { id=4711; answer '{\"tools\":[]}'; }",
-            "did not answer `tools/list` within 2000 ms; it was told to cancel",
+            "did not answer `tools/list` within 3000 ms; it was told to cancel",
         ),
         (
             "is 2 MB of nothing",
@@ -50,8 +50,8 @@ async fn a_list_that_cannot_be_read_is_told_and_the_server_can_be_called_all_the
     let configs = lists
         .iter()
         .zip(&servers)
-        .map(|((name, ..), server)| server.hasty(name, Duration::from_secs(2)));
-    let options = codecell_gateway::upstream::UpstreamOptions {
+        .map(|((name, ..), server)| server.hasty(name, Duration::from_secs(3)));
+    let options = UpstreamOptions {
         max_message_bytes: 1_000_000,
         ..options()
     };

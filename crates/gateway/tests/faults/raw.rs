@@ -9,11 +9,11 @@ pub(crate) async fn connect(server: &Server) -> TcpStream {
     TcpStream::connect(address).await.unwrap()
 }
 
-/// A connection that holds as little as the system lets it.
+/// A connection that holds little of what is not read.
 pub(crate) async fn connect_narrow(server: &Server) -> TcpStream {
     let address = server.url.strip_prefix("http://").unwrap();
     let socket = TcpSocket::new_v4().unwrap();
-    socket.set_recv_buffer_size(1024).unwrap();
+    socket.set_recv_buffer_size(64 * 1024).unwrap();
     socket.connect(address.parse().unwrap()).await.unwrap()
 }
 

@@ -331,7 +331,7 @@ async fn an_answer_without_end_is_given_up_by_its_size_or_by_the_time_it_takes()
     ];
     for (name, sent, expected) in faults {
         let mut config = Wire::start(Phase::Call, sent).await.config("fake");
-        config.request_timeout = Duration::from_secs(2);
+        config.request_timeout = Duration::from_secs(3);
         let options = UpstreamOptions {
             max_message_bytes: 1_000_000,
             ..options()
