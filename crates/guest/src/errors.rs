@@ -15,8 +15,6 @@ pub(crate) const CELL: &core::ffi::CStr = c"cell";
 const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 /// Longest name of an error or a function that crosses.
 pub(crate) const MAX_NAME_BYTES: usize = 256;
-/// Longest `details` that cross; longer ones are left out.
-const MAX_DETAILS_BYTES: usize = 64 * 1024;
 /// Most unhandled rejections that are remembered, so that a flood of them does not fill the memory.
 const MAX_UNHANDLED: usize = 64;
 
@@ -160,19 +158,21 @@ pub(crate) fn from_host<'js>(ctx: &Ctx<'js>, thrown: &Object<'js>, site: &Site) 
     Ok(error)
 }
 
+/// `name` or `message` of an error, if it is a string.
+pub(crate) fn part<'js>(error: &Object<'js>, key: &str) -> Result<Option<Value<'js>>> {
+    let value: Value<'js> = error.get(key)?;
+    Ok(value.is_string().then_some(value))
+}
+
 /// `name` and `message` as an error shows them.
 pub(crate) fn name_and_message(error: &Object<'_>) -> Result<(String, String)> {
-    let read = |key: &str| -> Result<Option<String>> {
-        let value: Value<'_> = error.get(key)?;
-        if value.is_string() {
-            js::text(&value).map(Some)
-        } else {
-            Ok(None)
-        }
+    let read = |key: &str, limit: usize| -> Result<Option<String>> {
+        let part = part(error, key)?;
+        part.map(|part| text::begin(&part, limit)).transpose()
     };
     Ok((
-        read("name")?.unwrap_or_else(|| "Error".into()),
-        read("message")?.unwrap_or_default(),
+        read("name", MAX_NAME_BYTES)?.unwrap_or_else(|| "Error".into()),
+        read("message", MAX_MESSAGE_BYTES)?.unwrap_or_default(),
     ))
 }
 
@@ -198,15 +198,15 @@ pub(crate) fn thrown_json<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
         }
         push_frames(&mut out, &frames(&shown_stack(ctx, value)));
     } else if value.is_string() {
-        message = quiet(ctx, js::text(value)).unwrap_or_default();
+        message = quiet(ctx, text::begin(value, MAX_MESSAGE_BYTES)).unwrap_or_default();
     } else if value.is_undefined() {
         message = "undefined".into();
     } else {
-        message = quiet(ctx, encode::json(ctx, value, Purpose::Value))
+        message = quiet(ctx, encode::json(ctx, value, Purpose::Detail))
             .unwrap_or_else(|| String::from("(a value that has no JSON form)"));
     }
     let mut head = String::from("{\"name\":");
-    text::push_json(&mut head, &text::bounded(name, MAX_NAME_BYTES));
+    text::push_json(&mut head, &name);
     head.push_str(",\"message\":");
     text::push_json(&mut head, &text::bounded(message, MAX_MESSAGE_BYTES));
     head.push_str(&out);
@@ -220,14 +220,13 @@ fn push_extra<'js>(ctx: &Ctx<'js>, out: &mut String, error: &Object<'js>, key: &
     };
     if key == "code" {
         if value.is_string()
-            && let Some(code) = quiet(ctx, js::text(&value))
+            && let Some(code) = quiet(ctx, text::begin(&value, MAX_NAME_BYTES))
         {
             out.push_str(",\"code\":");
-            text::push_json(out, &text::bounded(code, MAX_NAME_BYTES));
+            text::push_json(out, &code);
         }
     } else if !value.is_undefined()
-        && let Some(details) = quiet(ctx, encode::json(ctx, &value, Purpose::Value))
-        && details.len() <= MAX_DETAILS_BYTES
+        && let Some(details) = quiet(ctx, encode::json(ctx, &value, Purpose::Detail))
     {
         out.push_str(",\"details\":");
         out.push_str(&details);
