@@ -39,12 +39,9 @@ pub(crate) struct Site {
 pub(crate) fn site(ctx: &Ctx<'_>) -> Result<Site> {
     // SAFETY: the result is owned.
     let probe = unsafe { js::own(ctx, qjs::JS_NewError(ctx.as_raw().as_ptr()))? };
-    let stack = own_stack(ctx, &probe);
-    let frames = frames(&stack);
-    Ok(Site {
-        stack: cell_lines(&stack),
-        position: frames.first().map(|frame| (frame.line, frame.column)),
-    })
+    let stack = cell_lines(&own_stack(ctx, &probe));
+    let position = stack.lines().next().and_then(place).map(|place| place.position);
+    Ok(Site { stack, position })
 }
 
 /// The stack the engine recorded, whatever properties the guest has put on the error.
@@ -76,19 +73,32 @@ pub(crate) fn shown_stack<'js>(ctx: &Ctx<'js>, error: &Value<'js>) -> String {
 }
 
 fn cell_lines(stack: &str) -> String {
-    stack
-        .lines()
-        .filter(|line| frame(line).is_some())
-        .map(|line| format!("{line}\n"))
-        .collect()
+    let mut lines = String::with_capacity(stack.len());
+    for line in stack.lines().filter(|line| place(line).is_some()) {
+        lines.push_str(line);
+        lines.push('\n');
+    }
+    lines
 }
 
 fn frames(stack: &str) -> Vec<Frame> {
-    stack.lines().filter_map(frame).collect()
+    let places = stack.lines().filter_map(place);
+    let frames = places.map(|place| Frame {
+        function: text::bounded(place.function.to_owned(), MAX_NAME_BYTES),
+        line: place.position.0,
+        column: place.position.1,
+    });
+    frames.collect()
 }
 
-/// Reads `    at name (cell:3:5)` or `    at cell:3:5`.
-fn frame(line: &str) -> Option<Frame> {
+/// A line of a stack that is the cell's.
+struct Place<'s> {
+    function: &'s str,
+    position: (u32, u32),
+}
+
+/// Reads `    at name (cell:3:5)` or `    at cell:3:5`. Every call of a tool does, so nothing is copied.
+fn place(line: &str) -> Option<Place<'_>> {
     let line = line.trim_start().strip_prefix("at ")?;
     let (function, place) = match line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")) {
         Some((function, place)) => (function, place),
@@ -99,11 +109,9 @@ fn frame(line: &str) -> Option<Frame> {
     if file.as_bytes() != CELL.to_bytes() {
         return None;
     }
-    let function = if function == "<anonymous>" { "" } else { function };
-    Some(Frame {
-        function: text::bounded(function.to_owned(), MAX_NAME_BYTES),
-        line: line.parse().ok()?,
-        column: column.parse().ok()?,
+    Some(Place {
+        function: if function == "<anonymous>" { "" } else { function },
+        position: (line.parse().ok()?, column.parse().ok()?),
     })
 }
 
