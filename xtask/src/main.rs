@@ -9,6 +9,7 @@
     reason = "a JSON value answers a missing key with null"
 )]
 
+mod bench;
 mod e2e;
 mod guest;
 mod http;
@@ -21,7 +22,6 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -43,12 +43,8 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
-    /// Measures the release build, then puts it under load; arguments go to the benchmark, and only that runs.
-    Bench {
-        /// Passed on.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    /// Measures the release build, and another engine beside it; without a group, then puts it under load.
+    Bench(bench::Options),
     /// Measures how many of the needed tools the search finds, and how fast.
     SearchEval(search_eval::Options),
     /// Many turns at once against a scripted model: nothing fails, and nothing grows.
@@ -64,7 +60,7 @@ fn main() -> ExitCode {
         Chore::E2e(options) => e2e::run(options),
         Chore::Guest { check: true } => guest::check(),
         Chore::Guest { check: false } => guest::build(),
-        Chore::Bench { arguments } => bench(&arguments),
+        Chore::Bench(options) => bench::run(&options),
         Chore::SearchEval(options) => search_eval::run(options),
         Chore::Soak(options) => e2e::soak::run(&options),
         Chore::McpServer(options) => mcp::run(options),
@@ -84,27 +80,4 @@ fn main() -> ExitCode {
 )]
 fn report(error: &anyhow::Error) {
     eprintln!("error: {error:#}");
-}
-
-fn bench(arguments: &[String]) -> Result<()> {
-    let status = workspace::cargo()
-        .args([
-            "run",
-            "--release",
-            "--quiet",
-            "--package",
-            "codecell",
-            "--example",
-            "bench",
-            "--",
-        ])
-        .args(arguments)
-        .status()?;
-    if !status.success() {
-        bail!("the benchmark failed ({status})");
-    }
-    if arguments.is_empty() {
-        return e2e::soak::run(&e2e::soak::Options::bounded());
-    }
-    Ok(())
 }

@@ -12,6 +12,8 @@ pub struct OutputLog {
     limit: usize,
     used: usize,
     left_out: usize,
+    /// Whether more may be missing than was counted.
+    at_least: bool,
     entries: Vec<Output>,
 }
 
@@ -23,6 +25,7 @@ impl OutputLog {
             limit,
             used: 0,
             left_out: 0,
+            at_least: false,
             entries: Vec::new(),
         }
     }
@@ -49,6 +52,17 @@ impl OutputLog {
             self.push_head(&text);
         }
         Err(OutputFull)
+    }
+
+    /// Notes a value or a text that nobody wrote out because it can never fit: the head of the text, or nothing, and how
+    /// many bytes there are beyond it at least.
+    pub fn overflow(&mut self, head: String, more: usize) {
+        self.at_least = true;
+        if !head.is_empty() {
+            // Full or not, it is from now on.
+            let _ = self.push(Output::Text { text: head });
+        }
+        self.left_out = self.left_out.saturating_add(more).max(1);
     }
 
     /// Whether a returned value fits beside the output; if not, its size is counted as left out.
@@ -89,13 +103,16 @@ impl OutputLog {
         if self.left_out > 0 {
             self.shrink_to(self.limit.saturating_sub(RESERVE_BYTES));
             let text = format!(
-                "[output truncated: {} bytes left out; the limit is {} bytes a result]",
-                self.left_out, self.limit
+                "[output truncated: {}{} bytes left out; the limit is {} bytes a result]",
+                if self.at_least { "at least " } else { "" },
+                self.left_out,
+                self.limit
             );
             self.entries.push(Output::Text { text });
         }
         self.used = 0;
         self.left_out = 0;
+        self.at_least = false;
         std::mem::take(&mut self.entries)
     }
 
@@ -230,6 +247,34 @@ mod tests {
             format!("[output truncated: {left_out} bytes left out; the limit is 1024 bytes a result]")
         );
         assert!(serde_json::to_string(&taken).unwrap().len() <= 1024);
+    }
+
+    #[test]
+    fn what_was_not_even_written_is_told_with_its_head() {
+        let mut log = OutputLog::new(1024);
+        assert_eq!(log.push(text("first")), Ok(()));
+        log.overflow("é".repeat(1024), 1_000_000);
+        assert_eq!(log.push(text("later")), Err(OutputFull));
+        let taken = log.take();
+        let [_, Output::Text { text: head }, Output::Text { text: marker }] = &taken[..] else {
+            panic!("{taken:?}")
+        };
+        assert!(head.chars().all(|c| c == 'é'), "{head}");
+        let left_out = 2048 - head.len() + 1_000_000 + entry_bytes(&text("later"));
+        assert_eq!(
+            *marker,
+            format!(
+                "[output truncated: at least {left_out} bytes left out; the limit is 1024 bytes a result]"
+            )
+        );
+        log.overflow(String::new(), 2000);
+        assert_eq!(
+            log.take(),
+            [text(
+                "[output truncated: at least 2000 bytes left out; the limit is 1024 bytes a result]"
+            )]
+        );
+        assert_eq!(log.take(), [], "the next result starts anew");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Answer, Call, CallId, Json, Outcome, Request, Thrown, ToolHost};
+use crate::start::Start;
+use crate::{Call, CallId, Outcome, Request, Thrown, ToolHost};
 
 /// Calls that may wait for a free slot. Beyond it the call itself is rejected: a program that starts thousands of
 /// calls has lost count of them.
@@ -17,12 +17,6 @@ pub const MAX_TIMERS: usize = 1024;
 
 /// Calls of one run from its start to its end, so that a loop of calls ends although each of them is quick.
 pub const MAX_CALLS_PER_RUN: usize = 10_000;
-
-/// Longest delay of a timer: beyond it `setTimeout` wraps round in every engine, which helps nobody.
-const MAX_TIMER: Duration = Duration::from_millis(i32::MAX as u64);
-
-/// How long a cancelled call may take to tell its tool so before it is dropped.
-const CANCEL_GRACE: Duration = Duration::from_secs(2);
 
 /// When calls are started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,12 +86,12 @@ impl Dispatcher {
         (dispatcher, receiver)
     }
 
-    /// Takes a call from the guest.
+    /// Takes a call from the guest, and gives what is to be started now, if anything is.
     ///
     /// # Errors
     ///
     /// The call was not taken: too many are outstanding, or the run made too many altogether.
-    pub(crate) fn accept(&mut self, call: Call) -> Result<(), Thrown> {
+    pub(crate) fn accept(&mut self, call: Call) -> Result<Option<Start>, Thrown> {
         match call.request {
             Request::Yield { .. } => {
                 self.outstanding.insert(
@@ -107,7 +101,7 @@ impl Dispatcher {
                         state: State::Yielded,
                     },
                 );
-                return Ok(());
+                return Ok(None);
             }
             Request::Timer { .. } => {
                 if self.timers >= MAX_TIMERS {
@@ -118,8 +112,7 @@ impl Dispatcher {
                     });
                 }
                 self.timers += 1;
-                self.start(call);
-                return Ok(());
+                return Ok(Some(self.start(call)));
             }
             Request::Call { .. } | Request::CallValue { .. } | Request::Namespace { .. } => {}
         }
@@ -142,7 +135,7 @@ impl Dispatcher {
         }
         self.total += 1;
         match self.mode {
-            Mode::Eager => self.start(call),
+            Mode::Eager => Ok(Some(self.start(call))),
             Mode::Held => {
                 self.outstanding.insert(
                     call.id,
@@ -151,9 +144,9 @@ impl Dispatcher {
                         state: State::Held,
                     },
                 );
+                Ok(None)
             }
         }
-        Ok(())
     }
 
     /// Requests that were taken but not started.
@@ -175,7 +168,7 @@ impl Dispatcher {
             .collect();
         for id in held {
             if let Some(outstanding) = self.outstanding.remove(&id) {
-                self.start(outstanding.call);
+                self.start(outstanding.call).elsewhere();
             }
         }
     }
@@ -253,34 +246,22 @@ impl Dispatcher {
         Some(outstanding)
     }
 
-    fn start(&mut self, call: Call) {
+    /// Notes a call as started. Nothing of it runs before the caller lets it.
+    fn start(&mut self, call: Call) -> Start {
         let cancel = self.cancel.child_token();
-        let settled = self.settled.clone();
-        let task = {
-            let (call, cancel) = (call.clone(), cancel.clone());
-            let (host, slots) = (Arc::clone(&self.host), Arc::clone(&self.slots));
-            async move {
-                let mut carried = std::pin::pin!(carry(host, slots, call.clone(), cancel.clone()));
-                let outcome = tokio::select! {
-                    biased;
-                    outcome = &mut carried => outcome,
-                    () = cancel.cancelled() => {
-                        let _ = tokio::time::timeout(CANCEL_GRACE, carried).await;
-                        return;
-                    }
-                };
-                // The receiver is gone only when the run is, and then nobody wants the answer.
-                let _ = settled.send(Settled { call, outcome });
-            }
+        let outstanding = Outstanding {
+            call: call.clone(),
+            state: State::Started(cancel.clone()),
         };
-        self.runtime.spawn(task);
-        self.outstanding.insert(
-            call.id,
-            Outstanding {
-                call,
-                state: State::Started(cancel),
-            },
-        );
+        self.outstanding.insert(call.id, outstanding);
+        Start {
+            host: Arc::clone(&self.host),
+            slots: Arc::clone(&self.slots),
+            runtime: self.runtime.clone(),
+            settled: self.settled.clone(),
+            cancel,
+            call,
+        }
     }
 }
 
@@ -290,46 +271,13 @@ impl Drop for Dispatcher {
     }
 }
 
-/// Carries one call: a timer sleeps, everything else waits for a slot and then goes to the host.
-async fn carry(
-    host: Arc<dyn ToolHost>,
-    slots: Arc<Semaphore>,
-    call: Call,
-    cancel: CancellationToken,
-) -> Outcome {
-    if let Request::Timer { ms } = call.request {
-        tokio::select! {
-            () = tokio::time::sleep(timer_delay(ms)) => {}
-            () = cancel.cancelled() => {}
-        }
-        return Answer::Ok(Json::null()).into();
-    }
-    let slot = tokio::select! {
-        slot = slots.acquire_owned() => slot,
-        () = cancel.cancelled() => return Answer::Error(Thrown::error("aborted", "the call was cancelled")).into(),
-    };
-    match slot {
-        Ok(_slot) => host.call(call, cancel).await,
-        Err(_closed) => Answer::Error(Thrown::error("aborted", "the run has ended")).into(),
-    }
-}
-
-/// The delay of a timer. Whatever is no positive number counts as zero, as in every JavaScript host.
-fn timer_delay(ms: f64) -> Duration {
-    if ms.is_nan() || ms <= 0.0 {
-        return Duration::ZERO;
-    }
-    Duration::try_from_secs_f64(ms / 1000.0).map_or(MAX_TIMER, |delay| delay.min(MAX_TIMER))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
 
     use tokio_util::sync::CancellationToken;
 
-    use super::{Dispatcher, MAX_TIMER, Mode, timer_delay};
+    use super::{Dispatcher, Mode};
     use crate::{BoxFuture, Call, CallId, Outcome, Request, Thrown, ToolHost};
 
     struct NeverAnswers;
@@ -349,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_counts_as_running_before_its_task_has_taken_a_slot() {
+    async fn a_call_counts_as_running_before_it_has_taken_a_slot() {
         let (mut dispatcher, _settled) = Dispatcher::new(Arc::new(NeverAnswers), 2, Mode::Eager);
         let call = |id| Call {
             id: CallId(id),
@@ -362,10 +310,9 @@ mod tests {
         };
         let first = [CallId(1)].into();
         assert!(!dispatcher.waits_only_for(&first), "there are no calls");
-        dispatcher.accept(call(1)).unwrap();
-        tokio::task::yield_now().await;
+        dispatcher.accept(call(1)).unwrap().unwrap().here();
         assert!(dispatcher.waits_only_for(&first));
-        dispatcher.accept(call(2)).unwrap();
+        let _not_begun = dispatcher.accept(call(2)).unwrap();
         assert!(!dispatcher.waits_only_for(&first));
         dispatcher.withdraw(CallId(2));
         assert!(dispatcher.waits_only_for(&first));
@@ -374,19 +321,5 @@ mod tests {
             dispatcher.waits_only_for(&others),
             "a call that was withdrawn does not count"
         );
-    }
-
-    #[test]
-    fn odd_delays_are_zero_or_bounded() {
-        let cases = [
-            (f64::NAN, Duration::ZERO),
-            (-5.0, Duration::ZERO),
-            (0.5, Duration::from_micros(500)),
-            (1e300, MAX_TIMER),
-            (f64::INFINITY, MAX_TIMER),
-        ];
-        for (ms, expected) in cases {
-            assert_eq!(timer_delay(ms), expected, "{ms}");
-        }
     }
 }

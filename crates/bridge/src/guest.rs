@@ -33,6 +33,10 @@ pub trait WallHost: Send + 'static {
     ///
     /// [`OutputFull`] ends the VM with [`Fault::Output`]: the guest cannot catch it.
     fn output(&mut self, output: Output) -> Result<(), OutputFull>;
+
+    /// Notes output that can never fit, so that the guest did not write all of it: the head of a text, or nothing, and
+    /// how many bytes there are beyond it at least. The VM ends with [`Fault::Output`].
+    fn overflow(&mut self, head: String, more: usize);
 }
 
 /// The output budget is spent.

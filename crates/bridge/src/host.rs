@@ -11,8 +11,9 @@ pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send + 'static>>;
 
 /// Answers a cell's questions and runs its calls. Catalog, policy, approval and audit sit behind this trait.
 ///
-/// One host serves one run. [`query`](Self::query) is called on the guest's thread while the guest stands still;
-/// [`call`](Self::call) is polled on the caller's runtime, at most `max_running` calls at a time.
+/// One host serves one run. [`query`](Self::query) is called on the guest's thread while the guest stands still.
+/// The future of [`call`](Self::call) is polled once there as well, inside the caller's runtime, and ends there if it
+/// needs no waiting; else it goes on on the caller's runtime. At most `max_running` calls are carried at a time.
 pub trait ToolHost: Send + Sync + 'static {
     /// Answers a question at once, as JSON text.
     ///

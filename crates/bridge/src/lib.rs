@@ -26,6 +26,7 @@ mod host;
 mod json;
 mod message;
 mod outside;
+mod start;
 mod wall;
 
 pub use crate::{

@@ -159,6 +159,10 @@ pub struct Cell {
     pub code: String,
     /// Seeds `Math.random` and `crypto.randomUUID`; fresh for every run.
     pub seed: [u64; 2],
+    /// Budget of each result in bytes. The guest does not write out what is far beyond it, and [reports] it instead.
+    ///
+    /// [reports]: crate::WallHost::overflow
+    pub output_bytes: usize,
 }
 
 /// What a guest looks like when it has nothing left to do for now.

@@ -239,6 +239,8 @@ impl Wall {
                 Next::Park => return Leg::Parked(Parking::PendingTools),
                 Next::Cancelled => return Leg::Faulted(Fault::Cancelled),
             };
+            // A program whose calls never wait would keep its thread for itself.
+            tokio::task::coop::consume_budget().await;
             report = guest.settle(&replies, stop).await;
         }
     }
@@ -273,17 +275,14 @@ impl Wall {
     /// Waits for the next answers. One that comes too late to be used stays here for the resume.
     async fn next_replies(&mut self, stop: &Stop, patience: Patience) -> Next {
         let deadline = park_time(stop);
+        let mut in_vain = false;
         loop {
-            let all_outside = self
-                .outside
-                .until(|calls| lock(&self.shared).dispatcher.waits_only_for(calls));
-            let mut in_vain = false;
-            tokio::select! {
-                biased;
-                () = stop.cancel.cancelled() => return Next::Cancelled,
-                () = tokio::time::sleep_until(deadline) => return Next::Park,
-                settled = self.settled.recv() => self.ready.extend(settled),
-                () = all_outside, if patience == Patience::WhileInside => in_vain = true,
+            // Most answers are there already: the guest's calls ran while it did.
+            if stop.cancel.is_cancelled() {
+                return Next::Cancelled;
+            }
+            if tokio::time::Instant::now() >= deadline {
+                return Next::Park;
             }
             self.collect_settled();
             let ready = std::mem::take(&mut self.ready);
@@ -296,6 +295,16 @@ impl Wall {
             }
             if in_vain {
                 return Next::Park;
+            }
+            let all_outside = self
+                .outside
+                .until(|calls| lock(&self.shared).dispatcher.waits_only_for(calls));
+            tokio::select! {
+                biased;
+                () = stop.cancel.cancelled() => return Next::Cancelled,
+                () = tokio::time::sleep_until(deadline) => return Next::Park,
+                settled = self.settled.recv() => self.ready.extend(settled),
+                () = all_outside, if patience == Patience::WhileInside => in_vain = true,
             }
         }
     }
@@ -467,7 +476,11 @@ impl WallHost for Port {
     }
 
     fn call(&mut self, call: Call) -> Result<(), Thrown> {
-        lock(&self.shared).dispatcher.accept(call)
+        let start = lock(&self.shared).dispatcher.accept(call)?;
+        if let Some(start) = start {
+            start.here();
+        }
+        Ok(())
     }
 
     fn withdraw(&mut self, id: CallId) {
@@ -476,6 +489,10 @@ impl WallHost for Port {
 
     fn output(&mut self, output: Output) -> Result<(), OutputFull> {
         lock(&self.shared).output.push(output)
+    }
+
+    fn overflow(&mut self, head: String, more: usize) {
+        lock(&self.shared).output.overflow(head, more);
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Tool {
     callable: Option<CallableName>,
     hint: OnceLock<String>,
     contracts: Arc<Contracts>,
+    /// Among those that share the contracts.
+    number: u32,
 }
 
 impl Tool {
@@ -33,8 +35,13 @@ impl Tool {
             spec,
             callable: None,
             hint: OnceLock::new(),
+            number: contracts.number(),
             contracts,
         }
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
     pub(crate) fn set_callable(&mut self, name: CallableName) {

@@ -4,9 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use codecell_bridge::{Cell, Fault, Leg, Outside, Parking, Replay, Stop, Wake, Wall, WallLimits};
-use codecell_guest_runtime::{
-    Engine, EngineError, EngineOptions, RestoreError, StartError, SuspendError, Vm,
-};
+use codecell_guest_runtime::{Engine, EngineError, EngineOptions, RestoreError, StartError, SuspendError};
 use codecell_model_surface::Languages;
 use codecell_snapshot_store::{Lease, Parked, Scope, SnapshotStore, StoreLimits};
 use codecell_tools::{Caller, CellRequest, ParentCell};
@@ -15,6 +13,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::leg::{self, Rest, Terms};
 use crate::nested::CellHost;
 use crate::observer::{CellLeg, Observer};
 use crate::report::{Failure, warnings};
@@ -221,15 +220,27 @@ impl Codecell {
             running_calls: settings.max_pending_tool_calls,
         };
         let host: Arc<CellHost> = Arc::clone(&run.host);
-        let mut wall = Wall::new(host, limits, run.replay, outside);
-        let mut vm = match self.inner.engine.start(run.vm_limits(), wall.port(), &stop).await {
-            Ok(vm) => vm,
-            Err(error) => return run.refused(run.not_started(&error)),
+        let wall = Wall::new(host, limits, run.replay, outside);
+        let cell = Cell {
+            code,
+            seed: seed(),
+            output_bytes: settings.max_output_bytes,
         };
-        let cell = Cell { code, seed: seed() };
-        let leg = wall.start(&mut vm, &cell, &stop).await;
-        self.conclude(Suspended { run, wall }, vm, leg, None, &stop.cancel)
-            .await
+        let leg = leg::start(wall, cell, self.terms(&run, &stop));
+        match self.inner.engine.run(leg).await {
+            Ok(Ok((wall, rest))) => self.conclude(Suspended { run, wall }, rest, None, &stop.cancel),
+            Ok(Err(error)) => run.refused(run.not_started(&error)),
+            Err(fault) => run.refused(run.failure(Leg::Faulted(fault))),
+        }
+    }
+
+    fn terms(&self, run: &Run, stop: &Stop) -> Terms {
+        Terms {
+            engine: self.inner.engine.clone(),
+            limits: run.vm_limits(),
+            snapshot_bytes: run.settings.max_snapshot_bytes,
+            stop: stop.clone(),
+        }
     }
 
     async fn wait_cell(&self, arguments: &Value, context: RunContext) -> CellResult {
@@ -266,49 +277,39 @@ impl Codecell {
                 return self.park(lease, parked, WaitReason::PendingTools, &stop.cancel);
             }
         }
-        let mut vm = match self
-            .inner
-            .engine
-            .restore(&image, run.vm_limits(), wall.port(), &stop)
-            .await
-        {
-            Ok(vm) => vm,
-            Err(RestoreError::Start(StartError::Stopped(Fault::Deadline))) => {
+        let leg = leg::resume(wall, image, self.terms(&run, &stop));
+        match self.inner.engine.run(leg).await {
+            Ok(Ok((wall, rest))) => self.conclude(Suspended { run, wall }, rest, Some(lease), &stop.cancel),
+            Ok(Err((wall, image, RestoreError::Start(StartError::Stopped(Fault::Deadline))))) => {
                 // Every VM is in use: nothing is lost, the caller asks again.
                 let parked = Parked {
                     image,
                     companion: Suspended { run, wall },
                     ttl,
                 };
-                return self.park(lease, parked, WaitReason::PendingTools, &stop.cancel);
+                self.park(lease, parked, WaitReason::PendingTools, &stop.cancel)
             }
-            Err(RestoreError::Start(error)) => return run.failed(&wall, run.not_started(&error)),
-            Err(error) => {
-                return run.failed(
-                    &wall,
-                    Failure::new(ErrorCode::RuntimeUnavailable, error.to_string()),
-                );
+            Ok(Err((wall, _, RestoreError::Start(error)))) => run.failed(&wall, run.not_started(&error)),
+            Ok(Err((wall, _, error))) => {
+                let failure = Failure::new(ErrorCode::RuntimeUnavailable, error.to_string());
+                run.failed(&wall, failure)
             }
-        };
-        drop(image);
-        let leg = wall.resume(&mut vm, &stop).await;
-        self.conclude(Suspended { run, wall }, vm, leg, Some(lease), &stop.cancel)
-            .await
+            Err(fault) => run.refused(run.failure(Leg::Faulted(fault))),
+        }
     }
 
     /// Makes the result of a leg, and parks the run if it goes on.
-    async fn conclude(
+    fn conclude(
         &self,
         suspended: Suspended,
-        vm: Vm,
-        leg: Leg,
+        rest: Rest,
         lease: Option<Lease<Suspended>>,
         cancel: &CancellationToken,
     ) -> CellResult {
         let Suspended { run, wall } = &suspended;
-        let parking = match leg {
-            Leg::Parked(parking) => parking,
-            Leg::Completed { value, notices } => {
+        let (parking, image) = match rest {
+            Rest::Parked(parking, image) => (parking, image),
+            Rest::Ended(Leg::Completed { value, notices }) => {
                 let output = wall.take_output().entries;
                 return CellResult::Completed {
                     value,
@@ -318,10 +319,9 @@ impl Codecell {
                     replay_safe: run.replay == Replay::SafeOnly,
                 };
             }
-            leg => return run.failed(wall, run.failure(leg)),
+            Rest::Ended(leg) => return run.failed(wall, run.failure(leg)),
         };
-        let limit = run.settings.max_snapshot_bytes;
-        let image = match vm.suspend(limit).await {
+        let image = match image {
             Ok(image) => image.into_bytes(),
             Err(error @ SuspendError::TooLarge { .. }) => {
                 let message = format!(

@@ -42,6 +42,7 @@
 //! ```
 mod answer;
 mod controller;
+mod leg;
 mod missing;
 mod nested;
 mod observer;

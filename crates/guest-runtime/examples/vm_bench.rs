@@ -26,6 +26,7 @@ impl WallHost for Quiet {
     fn output(&mut self, _output: Output) -> Result<(), OutputFull> {
         Ok(())
     }
+    fn overflow(&mut self, _head: String, _more: usize) {}
 }
 
 fn soon() -> Stop {
@@ -39,6 +40,7 @@ fn cell(code: &str) -> Cell {
     Cell {
         code: code.into(),
         seed: [1, 2],
+        output_bytes: 65_536,
     }
 }
 

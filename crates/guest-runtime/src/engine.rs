@@ -5,12 +5,14 @@ use std::sync::{Arc, OnceLock};
 use codecell_bridge::{Fault, Stop, WallHost};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
 use wasmtime::{
     Config, Enabled, InstanceAllocationStrategy, InstancePre, Linker, PoolingAllocationConfig, Store,
 };
 
 use crate::error::{EngineError, RestoreError, StartError};
 use crate::image::Image;
+use crate::pagemap::Pagemap;
 use crate::ticker::{Running, Ticker};
 use crate::vm::{Body, Slot, Vm};
 use crate::wall::{self, Wall};
@@ -31,7 +33,7 @@ const KEEP_RESIDENT_BYTES: usize = 2 * 1024 * 1024;
 /// How an [`Engine`] is set up.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// Threads that guests run on, at least two.
+    /// Threads of [`Engine::run`], at least two.
     pub threads: usize,
     /// VMs that may live at once; [`Engine::start`] waits when they are all in use.
     pub max_instances: u32,
@@ -82,6 +84,7 @@ struct Shared {
     /// The memory of a VM that has not run, once somebody needed it.
     fresh: OnceLock<Arc<[u8]>>,
     fresh_bytes: usize,
+    pagemap: Pagemap,
 }
 
 impl Drop for Shared {
@@ -130,6 +133,7 @@ impl Engine {
             handle,
             fresh: OnceLock::new(),
             fresh_bytes,
+            pagemap: Pagemap::open(),
         })))
     }
 
@@ -137,6 +141,23 @@ impl Engine {
     #[must_use]
     pub fn live_instances(&self) -> usize {
         self.0.live.load(Ordering::Relaxed)
+    }
+
+    /// Carries `work` to its end on the engine's own threads, which are there for guests. Dropping the future ends the
+    /// work where it next waits, or where the guest next gives its thread back.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the work panicked: it is gone then, with every VM in it.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let task = self.0.handle.spawn(work);
+        let guard = AbortOnDrop(task.abort_handle());
+        let ended = task.await;
+        drop(guard);
+        ended.map_err(|error| Fault::Engine(format!("the guest's thread ended: {error}")))
     }
 
     /// A fresh VM. Waits while all are in use, until `stop`.
@@ -232,12 +253,25 @@ impl Engine {
         Ok(Arc::clone(self.0.fresh.get_or_init(|| bytes.into())))
     }
 
+    pub(crate) fn pagemap(&self) -> &Pagemap {
+        &self.0.pagemap
+    }
+
     pub(crate) fn threads(&self) -> &Handle {
         &self.0.handle
     }
 
     pub(crate) fn running(&self) -> Running {
         self.0.ticker.running()
+    }
+}
+
+/// Ends the work whose future was dropped.
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -292,4 +326,6 @@ impl WallHost for Nobody {
     fn output(&mut self, _output: codecell_bridge::Output) -> Result<(), codecell_bridge::OutputFull> {
         Err(codecell_bridge::OutputFull)
     }
+
+    fn overflow(&mut self, _head: String, _more: usize) {}
 }

@@ -6,13 +6,14 @@ use crate::{artefact, checksum};
 const MAGIC: &[u8; 8] = b"cdcl-img";
 
 /// Layout of header and payload. Raise it with every change of either: a test watches.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
-/// Magic, version, guest hash, memory size, page count, checksum of all that follows and precedes it.
-const HEADER_BYTES: usize = 8 + 2 + 32 + 8 + 4 + 8;
+/// Magic, version, guest hash, memory size, page count, size of the pages' buffer, checksum of all that follows and
+/// precedes it.
+const HEADER_BYTES: usize = 8 + 2 + 32 + 8 + 4 + 4 + 8;
 const CHECKSUM_AT: usize = HEADER_BYTES - 8;
 
-/// A suspended VM as bytes: the pages of its memory that differ from a fresh VM, compressed.
+/// A suspended VM as bytes: the parts of its memory that differ from a fresh VM, compressed.
 ///
 /// The size that counts against a limit is that of these bytes. An image says nothing of its run, and it is not
 /// authenticated: keep it where only this process writes.
@@ -20,7 +21,7 @@ const CHECKSUM_AT: usize = HEADER_BYTES - 8;
 pub struct Image(Vec<u8>);
 
 impl Image {
-    /// Packs the pages of a suspended memory.
+    /// Packs what differs in a suspended memory.
     pub(crate) fn pack(delta: &Delta, limit: usize) -> Result<Self, SuspendError> {
         let payload = lz4_flex::block::compress(delta.bytes());
         let mut bytes = Vec::with_capacity(HEADER_BYTES + payload.len());
@@ -29,6 +30,8 @@ impl Image {
         bytes.extend_from_slice(artefact::HASH);
         bytes.extend_from_slice(&(delta.memory_bytes() as u64).to_le_bytes());
         bytes.extend_from_slice(&delta.pages().to_le_bytes());
+        // A memory has less than 4 GiB.
+        bytes.extend_from_slice(&(delta.bytes().len() as u32).to_le_bytes());
         let sum = sum(&bytes, &payload);
         bytes.extend_from_slice(&sum.to_le_bytes());
         bytes.extend_from_slice(&payload);
@@ -41,7 +44,7 @@ impl Image {
         Ok(Self(bytes))
     }
 
-    /// Unpacks the pages, allocating no more than a memory of `limit` bytes could fill.
+    /// Unpacks what differs, allocating no more than a memory of `limit` bytes could fill.
     pub(crate) fn unpack(bytes: &[u8], limit: usize) -> Result<Delta, RestoreError> {
         let mut header = Header {
             rest: bytes.strip_prefix(MAGIC).ok_or(RestoreError::NotAnImage)?,
@@ -51,6 +54,7 @@ impl Image {
         }
         let memory = u64::from_le_bytes(header.take()?);
         let pages = u32::from_le_bytes(header.take()?);
+        let size = u32::from_le_bytes(header.take()?) as usize;
         let expected = u64::from_le_bytes(header.take()?);
         let payload = header.rest;
         if sum(bytes.get(..CHECKSUM_AT).unwrap_or_default(), payload) != expected {
@@ -64,7 +68,10 @@ impl Image {
                 limit,
             });
         }
-        let size = Delta::size(pages, memory).ok_or(RestoreError::Corrupt("more pages than memory"))?;
+        let largest = Delta::largest(pages, memory).ok_or(RestoreError::Corrupt("more pages than memory"))?;
+        if size > largest {
+            return Err(RestoreError::Corrupt("more contents than pages"));
+        }
         let mut raw = vec![0; size];
         match lz4_flex::block::decompress_into(payload, &mut raw) {
             Ok(written) if written == size => {}
@@ -135,7 +142,7 @@ mod tests {
         let mut used = vec![0; 6 * PAGE_BYTES];
         used[PAGE_BYTES + 3] = 7;
         used[5 * PAGE_BYTES] = 9;
-        Delta::between(&fresh, &used, 0)
+        Delta::between(&fresh, &used, 0..6)
     }
 
     const ROOM: usize = 1 << 20;
@@ -151,10 +158,13 @@ mod tests {
     fn the_layout_belongs_to_its_version() {
         let image = Image::pack(&delta(), ROOM).unwrap().into_bytes();
         let raw = delta().bytes().to_vec();
-        assert_eq!((VERSION, HEADER_BYTES, raw.len()), (1, 62, 2 * (4 + PAGE_BYTES)));
-        assert_eq!(image[..10], *b"cdcl-img\x01\x00");
-        assert_eq!(image[42..54], [0, 0x60, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0]);
+        assert_eq!((VERSION, HEADER_BYTES, raw.len()), (2, 66, 2 * (4 + 8 + 64)));
+        assert_eq!(image[..10], *b"cdcl-img\x02\x00");
+        let sizes = [0, 0x60, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 152, 0, 0, 0];
+        assert_eq!(image[42..58], sizes);
         assert_eq!(raw[..8], [1, 0, 0, 0, 5, 0, 0, 0]);
+        assert_eq!(raw[8..24], [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(raw[24..28], [0, 0, 0, 7]);
     }
 
     #[test]

@@ -21,6 +21,7 @@
 //!     fn output(&mut self, _output: Output) -> Result<(), OutputFull> {
 //!         Ok(())
 //!     }
+//!     fn overflow(&mut self, _head: String, _more: usize) {}
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -31,7 +32,7 @@
 //!     cancel: tokio_util::sync::CancellationToken::new(),
 //! };
 //! let mut vm = engine.start(VmLimits::default(), Box::new(Alone), &stop).await?;
-//! let cell = Cell { code: "return [1, 2, 3].map((n) => n * 2)".into(), seed: [1, 2] };
+//! let cell = Cell { code: "return [1, 2, 3].map((n) => n * 2)".into(), seed: [1, 2], output_bytes: 65_536 };
 //! let Report::Completed { value } = vm.eval(&cell, &stop).await? else { panic!("it returns at once") };
 //! assert_eq!(value.as_str(), "[2,4,6]");
 //! # Ok(())
@@ -44,6 +45,7 @@ mod delta;
 mod engine;
 mod error;
 mod image;
+mod pagemap;
 mod ticker;
 mod vm;
 mod wall;

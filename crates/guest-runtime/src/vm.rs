@@ -3,23 +3,28 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use codecell_bridge::{Cell, Fault, Guest, Reply, Report, Stop, Thrown};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::AbortHandle;
 use wasmtime::{Global, Instance, Memory, Store, TypedFunc};
 
-use crate::delta::Delta;
+use crate::delta::{Delta, PAGE_BYTES};
 use crate::engine::Engine;
 use crate::error::{StartError, SuspendError};
 use crate::image::Image;
+use crate::pagemap::Pagemap;
 use crate::wall::{self, Wall};
 use crate::wire;
 
+/// Memories with at most so many touched pages are packed where they are: it takes less than a guest may run between
+/// two looks at the clock.
+const SMALL_PAGES: usize = 512;
+
 /// A live VM. Dropping it ends it; so does dropping the future of a running entry.
+///
+/// Guest code runs on the thread that polls an entry, and gives that thread back every few milliseconds. Whoever has
+/// other things to do on its threads puts all of it behind [`Engine::run`].
 pub struct Vm {
     engine: Engine,
     /// Absent while an entry runs, and for good once the VM has ended.
     body: Option<Body>,
-    /// The rejections nobody handled, as the last entry left them; absent while the program goes on.
-    unhandled: Option<String>,
 }
 
 /// What runs: instance and store, with the slot they occupy.
@@ -131,13 +136,13 @@ impl Body {
             .ok_or_else(|| Fault::Engine("the guest's answer cannot be read".into()))
     }
 
-    fn delta(&mut self, fresh: &[u8]) -> Delta {
+    /// The pages that the program may have written. What lies below the empty stack is left over and no part of it.
+    fn touched(&mut self, pagemap: &Pagemap) -> Vec<u32> {
         let empty_stack = self.stack.get(&mut self.store).i32().unwrap_or(0);
-        Delta::between(
-            fresh,
-            self.memory.data(&self.store),
-            usize::try_from(empty_stack).unwrap_or(0),
-        )
+        let memory = self.memory.data(&self.store);
+        let page = |bytes: usize| (bytes / PAGE_BYTES) as u32;
+        let pages = page(usize::try_from(empty_stack).unwrap_or(0))..page(memory.len());
+        pagemap.touched(memory.as_ptr() as usize, pages)
     }
 
     /// Copies a suspended memory into this fresh one.
@@ -156,49 +161,24 @@ impl Body {
     }
 }
 
-/// Ends the task of an entry whose future was dropped.
-struct AbortOnDrop(AbortHandle);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 impl Vm {
     pub(crate) fn new(engine: Engine, body: Body) -> Self {
         Self {
             engine,
             body: Some(body),
-            unhandled: None,
         }
     }
 
-    /// Runs an entry on the engine's own threads. After a fault the VM is gone.
+    /// Runs an entry. After a fault the VM is gone.
     async fn run(&mut self, entry: Entry, input: Vec<u8>, stop: &Stop) -> Result<String, Fault> {
+        // Not put back unless the entry ends well: a future that is dropped takes the VM with it.
         let Some(mut body) = self.body.take() else {
             return Err(Fault::Engine("the VM has ended before".into()));
         };
-        let stop = stop.clone();
         let running = self.engine.running();
-        let task = self.engine.threads().spawn(async move {
-            let text = body.enter(entry, input, &stop).await?;
-            // A program that has ended is asked for these next: asking here saves the way to this thread and back.
-            let unhandled = if matches!(entry, Entry::Unhandled) || wire::is_pending(&text) {
-                None
-            } else {
-                Some(body.enter(Entry::Unhandled, Vec::new(), &stop).await?)
-            };
-            drop(running);
-            Ok::<_, Fault>((body, text, unhandled))
-        });
-        let guard = AbortOnDrop(task.abort_handle());
-        let ended = task.await;
-        drop(guard);
-        let (body, text, unhandled) =
-            ended.map_err(|error| Fault::Engine(format!("the guest's thread ended: {error}")))??;
+        let text = body.enter(entry, input, stop).await?;
+        drop(running);
         self.body = Some(body);
-        self.unhandled = unhandled;
         Ok(text)
     }
 
@@ -212,12 +192,18 @@ impl Vm {
     pub async fn suspend(mut self, limit: usize) -> Result<Image, SuspendError> {
         let mut body = self.body.take().ok_or(SuspendError::Ended)?;
         let fresh = self.engine.fresh_memory().map_err(SuspendError::Engine)?;
-        // Comparing and compressing a large memory takes a while: not on the caller's thread.
-        let packing = self.engine.threads().spawn_blocking(move || {
-            let delta = body.delta(&fresh);
+        let touched = body.touched(self.engine.pagemap());
+        let small = touched.len() <= SMALL_PAGES;
+        let pack = move || {
+            let delta = Delta::between(&fresh, body.memory.data(&body.store), touched);
             drop(body);
             Image::pack(&delta, limit)
-        });
+        };
+        if small {
+            return pack();
+        }
+        // Comparing and compressing a large memory takes a while.
+        let packing = self.engine.threads().spawn_blocking(pack);
         packing
             .await
             .map_err(|error| SuspendError::Engine(error.to_string()))?
@@ -226,10 +212,12 @@ impl Vm {
 
 impl Guest for Vm {
     async fn eval(&mut self, cell: &Cell, stop: &Stop) -> Result<Report, Fault> {
-        let mut input = Vec::with_capacity(16 + cell.code.len());
+        let mut input = Vec::with_capacity(20 + cell.code.len());
         for word in cell.seed {
             input.extend_from_slice(&word.to_le_bytes());
         }
+        let output_bytes = u32::try_from(cell.output_bytes).unwrap_or(u32::MAX);
+        input.extend_from_slice(&output_bytes.to_le_bytes());
         input.extend_from_slice(cell.code.as_bytes());
         let text = self.run(Entry::Eval, input, stop).await?;
         wire::report(&text).map_err(Fault::Engine)
@@ -242,10 +230,7 @@ impl Guest for Vm {
     }
 
     async fn unhandled(&mut self, stop: &Stop) -> Result<Vec<Thrown>, Fault> {
-        let text = match self.unhandled.take() {
-            Some(text) => text,
-            None => self.run(Entry::Unhandled, Vec::new(), stop).await?,
-        };
+        let text = self.run(Entry::Unhandled, Vec::new(), stop).await?;
         serde_json::from_str(&text).map_err(|error| Fault::Engine(error.to_string()))
     }
 }

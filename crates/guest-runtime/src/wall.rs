@@ -166,6 +166,16 @@ pub(crate) fn link(linker: &mut Linker<Wall>) -> Result<()> {
             wall.host.output(output).map_err(|_| wall.fail(Fault::Output))
         },
     )?;
+    linker.func_wrap(
+        "codecell",
+        "overflow",
+        |mut caller: Caller<'_, Wall>, at: u32, len: u32, more: u32| -> Result<()> {
+            let head = text(&caller, at, len)?;
+            let wall = caller.data_mut();
+            wall.host.overflow(head, more as usize);
+            Err(wall.fail(Fault::Output))
+        },
+    )?;
     Ok(())
 }
 

@@ -77,11 +77,6 @@ pub(crate) fn call(text: &str) -> Result<Call, String> {
     })
 }
 
-/// Whether a report says that the program goes on. The guest writes this one without any space.
-pub(crate) fn is_pending(text: &str) -> bool {
-    text == r#"{"state":"pending"}"#
-}
-
 /// Reads a report.
 pub(crate) fn report(text: &str) -> Result<Report, String> {
     let wire: WireReport = serde_json::from_str(text).map_err(|error| error.to_string())?;

@@ -24,23 +24,54 @@ pub(crate) fn push_base64(out: &mut String, bytes: &[u8]) {
 
 /// The content of an `ArrayBuffer`, a `DataView` or an array of unsigned bytes; nothing for other values.
 pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Vec<u8>>> {
+    if is_numbers(value) {
+        return Ok(None);
+    }
+    storage(ctx, value)
+}
+
+/// How long the content is that [`of`] would copy.
+pub(crate) fn size<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<usize>> {
+    if is_numbers(value) {
+        return Ok(None);
+    }
+    storage_size(ctx, value)
+}
+
+/// Whether a value is an array of other numbers than unsigned bytes.
+fn is_numbers(value: &Value<'_>) -> bool {
     let unsigned = [
         qjs::JSTypedArrayEnum_JS_TYPED_ARRAY_UINT8,
         qjs::JSTypedArrayEnum_JS_TYPED_ARRAY_UINT8C,
     ];
-    match typed(value) {
-        Some(kind) if !unsigned.contains(&kind) => Ok(None),
-        _ => storage(ctx, value),
-    }
+    typed(value).is_some_and(|kind| !unsigned.contains(&kind))
 }
 
 /// The bytes behind any buffer or view; nothing for other values.
 pub(crate) fn storage<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Vec<u8>>> {
+    let Some((buffer, offset, length)) = place(ctx, value)? else {
+        return Ok(None);
+    };
+    let copy = |bytes: &[u8]| {
+        let part = bytes.get(offset..offset.saturating_add(length));
+        part.unwrap_or_default().to_vec()
+    };
+    Ok(Some(with_bytes(ctx, &buffer, copy)))
+}
+
+/// How many bytes are behind a buffer or view; nothing for other values.
+pub(crate) fn storage_size<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<usize>> {
+    Ok(place(ctx, value)?.map(|(_, _, length)| length))
+}
+
+/// The buffer that holds the bytes of any buffer or view, with the part of it; nothing for other values.
+fn place<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<(Value<'js>, usize, usize)>> {
     let raw = value.as_raw();
     // SAFETY: these only look at the object's class.
     let (is_buffer, is_view) = unsafe { (qjs::JS_IsArrayBuffer(raw), qjs::JS_IsDataView(raw)) };
     if is_buffer {
-        return Ok(Some(whole(ctx, value)));
+        let size = with_bytes(ctx, value, <[u8]>::len);
+        return Ok(Some((value.clone(), 0, size)));
     }
     if is_view {
         let number = |name: &str| -> Result<usize> {
@@ -48,13 +79,12 @@ pub(crate) fn storage<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<
         };
         let (offset, length) = (number("viewOffset")?, number("viewLength")?);
         let buffer = intrinsics::method(ctx, "viewBuffer", value)?;
-        return Ok(Some(part(&whole(ctx, &buffer), offset, length)));
+        return Ok(Some((buffer, offset, length)));
     }
     if typed(value).is_none() {
         return Ok(None);
     }
-    let (buffer, offset, length) = view(ctx, value)?;
-    Ok(Some(part(&whole(ctx, &buffer), offset, length)))
+    view(ctx, value).map(Some)
 }
 
 /// The element kind of a typed array.
@@ -87,27 +117,23 @@ fn view<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<(Value<'js>, usize, u
     Ok((buffer, offset as usize, length as usize))
 }
 
-fn part(bytes: &[u8], offset: usize, length: usize) -> Vec<u8> {
-    bytes
-        .get(offset..offset.saturating_add(length))
-        .unwrap_or_default()
-        .to_vec()
-}
-
-/// All bytes of an `ArrayBuffer`; none when it is detached.
-fn whole(ctx: &Ctx<'_>, buffer: &Value<'_>) -> Vec<u8> {
+/// Reads the bytes of an `ArrayBuffer`; there are none when it is detached. Nothing of the engine may run in `read`.
+fn with_bytes<R>(ctx: &Ctx<'_>, buffer: &Value<'_>, read: impl FnOnce(&[u8]) -> R) -> R {
     let mut length = 0;
-    // SAFETY: the engine's bytes are copied before anything else runs.
-    unsafe {
+    // SAFETY: the bytes are the engine's, which does not run before they were read.
+    let bytes = unsafe {
         let at = qjs::JS_GetArrayBuffer(ctx.as_raw().as_ptr(), &raw mut length, buffer.as_raw());
         if at.is_null() {
-            if ctx.has_exception() {
-                drop(ctx.catch());
-            }
-            return Vec::new();
+            &[]
+        } else {
+            core::slice::from_raw_parts(at, length as usize)
         }
-        core::slice::from_raw_parts(at, length as usize).to_vec()
+    };
+    let result = read(bytes);
+    if ctx.has_exception() {
+        drop(ctx.catch());
     }
+    result
 }
 
 /// A `Uint8Array` with a copy of `bytes`.

@@ -10,10 +10,6 @@ use crate::encode::{self, Purpose};
 use crate::errors::{self, Site, Unhandled};
 use crate::{js, text, wall};
 
-/// Largest JSON text of one call's arguments.
-///
-/// Upstream servers answer nothing useful to more, and one line of their protocol may hold 16 MiB.
-const MAX_ARGUMENT_BYTES: usize = 8 * 1024 * 1024;
 /// Longest text a program may give as reason of a yield or as id of a tool.
 const MAX_TEXT_BYTES: usize = 4 * 1024;
 
@@ -139,10 +135,10 @@ pub(crate) fn tool<'js>(
             return Err(errors::throw(ctx, "TypeError", &message));
         }
         let _ = write!(body, "\"method\":\"{method}\",\"target\":");
-        text::push_json(body, &text::bounded(js::text(target)?, MAX_TEXT_BYTES));
+        text::push_json(body, &text::begin(target, MAX_TEXT_BYTES)?);
         if !input.is_undefined() {
             body.push_str(",\"args\":");
-            body.push_str(&argument(ctx, input)?);
+            body.push_str(&encode::json(ctx, input, Purpose::Argument)?);
         }
         Ok(())
     })
@@ -156,10 +152,13 @@ pub(crate) fn namespace<'js>(ctx: &Ctx<'js>, path: &str, args: &[Value<'js>]) ->
             if index > 0 {
                 body.push(',');
             }
-            body.push_str(&argument(ctx, value)?);
+            body.push_str(&encode::json(ctx, value, Purpose::Argument)?);
+            if body.len() > encode::MAX_ARGUMENT_BYTES {
+                return Err(encode::too_large(ctx, &format!("at least {}", body.len())));
+            }
         }
         body.push(']');
-        check_size(ctx, body.len())
+        Ok(())
     })
 }
 
@@ -169,12 +168,12 @@ pub(crate) fn yield_control<'js>(ctx: &Ctx<'js>, reason: &Value<'js>) -> Result<
         body.push_str("\"method\":\"yield\"");
         if !reason.is_undefined() && !reason.is_null() {
             let reason = if reason.is_string() {
-                js::text(reason)?
+                text::begin(reason, MAX_TEXT_BYTES)?
             } else {
-                encode::json(ctx, reason, Purpose::Value)?
+                text::bounded(encode::json(ctx, reason, Purpose::Detail)?, MAX_TEXT_BYTES)
             };
             body.push_str(",\"reason\":");
-            text::push_json(body, &text::bounded(reason, MAX_TEXT_BYTES));
+            text::push_json(body, &reason);
         }
         Ok(())
     })
@@ -246,22 +245,6 @@ pub(crate) fn deliver<'js>(ctx: &Ctx<'js>, reply: &Object<'js>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The JSON text of an argument.
-fn argument<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
-    let text = encode::json(ctx, value, Purpose::Argument)?;
-    check_size(ctx, text.len())?;
-    Ok(text)
-}
-
-fn check_size(ctx: &Ctx<'_>, size: usize) -> Result<()> {
-    if size <= MAX_ARGUMENT_BYTES {
-        return Ok(());
-    }
-    let message =
-        format!("the arguments are {size} bytes of JSON, more than the limit of {MAX_ARGUMENT_BYTES}");
-    Err(errors::throw(ctx, "RangeError", &message))
 }
 
 /// What a value is, for messages.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use rquickjs::{Ctx, Error, Object, Result, Value, qjs};
 
-use crate::{bytes, calls, encode, errors, intrinsics, js};
+use crate::encode::{self, Entries};
+use crate::{bytes, calls, errors, intrinsics, js};
 
 /// How deep a value may nest. Each level is a native call here.
 const MAX_DEPTH: usize = 500;
@@ -81,7 +82,7 @@ impl<'js> Copier<'_, 'js> {
         if is_map {
             let copy = self.construct("Map", &[])?;
             self.remember(value, &copy);
-            for entry in encode::drain(ctx, value, "mapEntries", "mapNext")? {
+            for entry in Entries::of_map(ctx, value)?.all(ctx)? {
                 let entry = entry.as_object().ok_or(Error::Unknown)?;
                 let pair = [self.copy(&js::at(entry, 0)?)?, self.copy(&js::at(entry, 1)?)?];
                 js::call(ctx, &intrinsics::get(ctx, "mapSet")?, &copy, &pair)?;
@@ -91,7 +92,7 @@ impl<'js> Copier<'_, 'js> {
         if is_set {
             let copy = self.construct("Set", &[])?;
             self.remember(value, &copy);
-            for item in encode::drain(ctx, value, "setValues", "setNext")? {
+            for item in Entries::of_set(ctx, value)?.all(ctx)? {
                 let item = self.copy(&item)?;
                 js::call(ctx, &intrinsics::get(ctx, "setAdd")?, &copy, &[item])?;
             }

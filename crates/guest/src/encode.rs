@@ -16,9 +16,20 @@
 //! | anything else | its own enumerable properties |
 //!
 //! A guest's own `toJSON` is honoured, on an object or on a class; one that was put on a built-in prototype is not.
+//!
+//! Writing stops where the text is longer than what it is for can be.
 
-use rquickjs::{Atom, Ctx, Object, Result, Value, qjs};
+mod parts;
+mod room;
 
+use rquickjs::{Ctx, Object, Result, Value, qjs};
+
+use self::parts::{Key, Open, Parts};
+use self::room::Room;
+pub(crate) use self::{
+    parts::Entries,
+    room::{MAX_ARGUMENT_BYTES, Purpose, too_large},
+};
 use crate::{bytes, errors, intrinsics, js, number, text};
 
 /// How deep arrays and objects may nest.
@@ -26,27 +37,21 @@ use crate::{bytes, errors, intrinsics, js, number, text};
 /// Parsers on the other side stop at 128 levels, and the value travels inside an envelope of its own.
 pub(crate) const MAX_DEPTH: usize = 100;
 
-/// Why a value crosses.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// As the input of a call: what has no faithful form is refused.
-    Argument,
-    /// As a result or output: what has no faithful form is named.
-    Value,
-}
-
 /// The JSON text of `value`; `undefined` and functions become `null`.
 pub(crate) fn json<'js>(ctx: &Ctx<'js>, value: &Value<'js>, purpose: Purpose) -> Result<String> {
     let mut encoder = Encoder {
         ctx,
-        purpose,
+        room: Room::new(ctx, purpose),
         out: String::new(),
         open: Vec::new(),
     };
     encoder.place(value.clone())?;
     while let Some(top) = encoder.open.last_mut() {
-        match top.next()? {
-            Some(value) => encoder.place(value)?,
+        match top.next(&encoder.room, &encoder.out)? {
+            Some(value) => {
+                encoder.place(value)?;
+                encoder.room.fit(&encoder.out, 0)?;
+            }
             None => {
                 encoder.out.push(if matches!(top.parts, Parts::Object { .. }) {
                     '}'
@@ -62,41 +67,9 @@ pub(crate) fn json<'js>(ctx: &Ctx<'js>, value: &Value<'js>, purpose: Purpose) ->
 
 struct Encoder<'c, 'js> {
     ctx: &'c Ctx<'js>,
-    purpose: Purpose,
+    room: Room<'c, 'js>,
     out: String,
     open: Vec<Open<'js>>,
-}
-
-/// A container that is being written.
-struct Open<'js> {
-    /// The object's identity, for cycles; it is kept alive by whoever holds it.
-    identity: Value<'js>,
-    parts: Parts<'js>,
-    /// The part that is being written.
-    at: Key,
-    empty: bool,
-}
-
-/// Where a part stands in its container.
-enum Key {
-    Index(u32),
-    Name(String),
-}
-
-enum Parts<'js> {
-    Array {
-        object: Object<'js>,
-        next: u32,
-        length: u32,
-    },
-    List {
-        items: std::vec::IntoIter<Value<'js>>,
-        next: u32,
-    },
-    Object {
-        object: Object<'js>,
-        keys: std::vec::IntoIter<Atom<'js>>,
-    },
 }
 
 /// What a value turned out to be.
@@ -104,32 +77,6 @@ enum Shape<'js> {
     Written,
     Omitted,
     Container(Parts<'js>),
-}
-
-impl<'js> Open<'js> {
-    /// The next part; its key is in `at` from then on.
-    fn next(&mut self) -> Result<Option<Value<'js>>> {
-        match &mut self.parts {
-            Parts::Array { object, next, length } => {
-                if next >= length {
-                    return Ok(None);
-                }
-                self.at = Key::Index(*next);
-                *next += 1;
-                js::at(object, *next - 1).map(Some)
-            }
-            Parts::List { items, next } => {
-                self.at = Key::Index(*next);
-                *next += 1;
-                Ok(items.next())
-            }
-            Parts::Object { object, keys } => {
-                let Some(key) = keys.next() else { return Ok(None) };
-                self.at = Key::Name(js::text(&key.to_value()?)?);
-                object.get(key).map(Some)
-            }
-        }
-    }
 }
 
 impl<'js> Encoder<'_, 'js> {
@@ -179,6 +126,14 @@ impl<'js> Encoder<'_, 'js> {
         if let Some(open) = self.open.last_mut() {
             open.empty = false;
         }
+        Ok(())
+    }
+
+    /// Writes a string.
+    fn string(&mut self, value: &Value<'js>) -> Result<()> {
+        let closing = self.open.len();
+        self.room.fit(&self.out, js::units(value)? + 2 + closing)?;
+        text::push_json(&mut self.out, &js::text(value)?);
         Ok(())
     }
 
@@ -248,7 +203,7 @@ impl<'js> Encoder<'_, 'js> {
         } else if let Some(number) = value.as_number() {
             number::push(&mut self.out, value, number)?;
         } else if value.is_string() {
-            text::push_json(&mut self.out, &js::text(value)?);
+            self.string(value)?;
         } else if value.is_big_int() {
             self.out.push_str(&js::text(value)?);
         } else {
@@ -285,11 +240,16 @@ impl<'js> Encoder<'_, 'js> {
         let classes = intrinsics::classes();
         let class = js::class(value);
         if value.is_error() || class == classes.exception {
-            let (name, message) = errors::name_and_message(object)?;
             self.out.push_str("{\"name\":");
-            text::push_json(&mut self.out, &name);
+            match errors::part(object, "name")? {
+                Some(name) => self.string(&name)?,
+                None => self.out.push_str("\"Error\""),
+            }
             self.out.push_str(",\"message\":");
-            text::push_json(&mut self.out, &message);
+            match errors::part(object, "message")? {
+                Some(message) => self.string(&message)?,
+                None => self.out.push_str("\"\""),
+            }
             self.out.push('}');
             return Ok(Some(Shape::Written));
         }
@@ -316,26 +276,26 @@ impl<'js> Encoder<'_, 'js> {
                 self.out.push_str("null");
             }
         } else if is_map {
-            let items = drain(ctx, value, "mapEntries", "mapNext")?;
             return Ok(Some(Shape::Container(Parts::List {
-                items: items.into_iter(),
+                entries: Entries::of_map(ctx, value)?,
                 next: 0,
             })));
         } else if is_set {
-            let items = drain(ctx, value, "setValues", "setNext")?;
             return Ok(Some(Shape::Container(Parts::List {
-                items: items.into_iter(),
+                entries: Entries::of_set(ctx, value)?,
                 next: 0,
             })));
         } else if is_regexp {
             text::push_json(&mut self.out, &regexp(ctx, value)?);
         } else if value.is_promise() {
-            if self.purpose == Purpose::Argument {
+            if self.room.purpose == Purpose::Argument {
                 let message = format!("a promise cannot be passed on, await it first: `{}`", self.path());
                 return Err(errors::throw(ctx, "TypeError", &message));
             }
             self.out.push_str("\"[Promise]\"");
-        } else if let Some(content) = bytes::of(ctx, value)? {
+        } else if let Some(size) = bytes::size(ctx, value)? {
+            self.room.fit(&self.out, size.div_ceil(3).saturating_mul(4))?;
+            let content = bytes::of(ctx, value)?.unwrap_or_default();
             self.out.push_str("{\"$bytes\":\"");
             bytes::push_base64(&mut self.out, &content);
             self.out.push_str("\"}");
@@ -382,27 +342,6 @@ fn has_own_way(object: &Object<'_>) -> Result<bool> {
             Some(prototype) => at = prototype,
             None => return Ok(false),
         }
-    }
-}
-
-/// Everything a Map or Set holds, by the iterator the language came with.
-pub(crate) fn drain<'js>(
-    ctx: &Ctx<'js>,
-    value: &Value<'js>,
-    iterate: &str,
-    step: &str,
-) -> Result<Vec<Value<'js>>> {
-    let iterator = intrinsics::method(ctx, iterate, value)?;
-    let mut items = Vec::new();
-    loop {
-        let result = intrinsics::method(ctx, step, &iterator)?;
-        let Some(result) = result.as_object() else {
-            return Ok(items);
-        };
-        if result.get::<_, bool>("done")? {
-            return Ok(items);
-        }
-        items.push(result.get("value")?);
     }
 }
 

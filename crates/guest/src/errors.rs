@@ -15,8 +15,6 @@ pub(crate) const CELL: &core::ffi::CStr = c"cell";
 const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 /// Longest name of an error or a function that crosses.
 pub(crate) const MAX_NAME_BYTES: usize = 256;
-/// Longest `details` that cross; longer ones are left out.
-const MAX_DETAILS_BYTES: usize = 64 * 1024;
 /// Most unhandled rejections that are remembered, so that a flood of them does not fill the memory.
 const MAX_UNHANDLED: usize = 64;
 
@@ -41,12 +39,9 @@ pub(crate) struct Site {
 pub(crate) fn site(ctx: &Ctx<'_>) -> Result<Site> {
     // SAFETY: the result is owned.
     let probe = unsafe { js::own(ctx, qjs::JS_NewError(ctx.as_raw().as_ptr()))? };
-    let stack = own_stack(ctx, &probe);
-    let frames = frames(&stack);
-    Ok(Site {
-        stack: cell_lines(&stack),
-        position: frames.first().map(|frame| (frame.line, frame.column)),
-    })
+    let stack = cell_lines(&own_stack(ctx, &probe));
+    let position = stack.lines().next().and_then(place).map(|place| place.position);
+    Ok(Site { stack, position })
 }
 
 /// The stack the engine recorded, whatever properties the guest has put on the error.
@@ -78,19 +73,32 @@ pub(crate) fn shown_stack<'js>(ctx: &Ctx<'js>, error: &Value<'js>) -> String {
 }
 
 fn cell_lines(stack: &str) -> String {
-    stack
-        .lines()
-        .filter(|line| frame(line).is_some())
-        .map(|line| format!("{line}\n"))
-        .collect()
+    let mut lines = String::with_capacity(stack.len());
+    for line in stack.lines().filter(|line| place(line).is_some()) {
+        lines.push_str(line);
+        lines.push('\n');
+    }
+    lines
 }
 
 fn frames(stack: &str) -> Vec<Frame> {
-    stack.lines().filter_map(frame).collect()
+    let places = stack.lines().filter_map(place);
+    let frames = places.map(|place| Frame {
+        function: text::bounded(place.function.to_owned(), MAX_NAME_BYTES),
+        line: place.position.0,
+        column: place.position.1,
+    });
+    frames.collect()
 }
 
-/// Reads `    at name (cell:3:5)` or `    at cell:3:5`.
-fn frame(line: &str) -> Option<Frame> {
+/// A line of a stack that is the cell's.
+struct Place<'s> {
+    function: &'s str,
+    position: (u32, u32),
+}
+
+/// Reads `    at name (cell:3:5)` or `    at cell:3:5`. Every call of a tool does, so nothing is copied.
+fn place(line: &str) -> Option<Place<'_>> {
     let line = line.trim_start().strip_prefix("at ")?;
     let (function, place) = match line.strip_suffix(')').and_then(|line| line.rsplit_once(" (")) {
         Some((function, place)) => (function, place),
@@ -101,11 +109,9 @@ fn frame(line: &str) -> Option<Frame> {
     if file.as_bytes() != CELL.to_bytes() {
         return None;
     }
-    let function = if function == "<anonymous>" { "" } else { function };
-    Some(Frame {
-        function: text::bounded(function.to_owned(), MAX_NAME_BYTES),
-        line: line.parse().ok()?,
-        column: column.parse().ok()?,
+    Some(Place {
+        function: if function == "<anonymous>" { "" } else { function },
+        position: (line.parse().ok()?, column.parse().ok()?),
     })
 }
 
@@ -160,19 +166,21 @@ pub(crate) fn from_host<'js>(ctx: &Ctx<'js>, thrown: &Object<'js>, site: &Site) 
     Ok(error)
 }
 
+/// `name` or `message` of an error, if it is a string.
+pub(crate) fn part<'js>(error: &Object<'js>, key: &str) -> Result<Option<Value<'js>>> {
+    let value: Value<'js> = error.get(key)?;
+    Ok(value.is_string().then_some(value))
+}
+
 /// `name` and `message` as an error shows them.
 pub(crate) fn name_and_message(error: &Object<'_>) -> Result<(String, String)> {
-    let read = |key: &str| -> Result<Option<String>> {
-        let value: Value<'_> = error.get(key)?;
-        if value.is_string() {
-            js::text(&value).map(Some)
-        } else {
-            Ok(None)
-        }
+    let read = |key: &str, limit: usize| -> Result<Option<String>> {
+        let part = part(error, key)?;
+        part.map(|part| text::begin(&part, limit)).transpose()
     };
     Ok((
-        read("name")?.unwrap_or_else(|| "Error".into()),
-        read("message")?.unwrap_or_default(),
+        read("name", MAX_NAME_BYTES)?.unwrap_or_else(|| "Error".into()),
+        read("message", MAX_MESSAGE_BYTES)?.unwrap_or_default(),
     ))
 }
 
@@ -198,15 +206,15 @@ pub(crate) fn thrown_json<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
         }
         push_frames(&mut out, &frames(&shown_stack(ctx, value)));
     } else if value.is_string() {
-        message = quiet(ctx, js::text(value)).unwrap_or_default();
+        message = quiet(ctx, text::begin(value, MAX_MESSAGE_BYTES)).unwrap_or_default();
     } else if value.is_undefined() {
         message = "undefined".into();
     } else {
-        message = quiet(ctx, encode::json(ctx, value, Purpose::Value))
+        message = quiet(ctx, encode::json(ctx, value, Purpose::Detail))
             .unwrap_or_else(|| String::from("(a value that has no JSON form)"));
     }
     let mut head = String::from("{\"name\":");
-    text::push_json(&mut head, &text::bounded(name, MAX_NAME_BYTES));
+    text::push_json(&mut head, &name);
     head.push_str(",\"message\":");
     text::push_json(&mut head, &text::bounded(message, MAX_MESSAGE_BYTES));
     head.push_str(&out);
@@ -220,14 +228,13 @@ fn push_extra<'js>(ctx: &Ctx<'js>, out: &mut String, error: &Object<'js>, key: &
     };
     if key == "code" {
         if value.is_string()
-            && let Some(code) = quiet(ctx, js::text(&value))
+            && let Some(code) = quiet(ctx, text::begin(&value, MAX_NAME_BYTES))
         {
             out.push_str(",\"code\":");
-            text::push_json(out, &text::bounded(code, MAX_NAME_BYTES));
+            text::push_json(out, &code);
         }
     } else if !value.is_undefined()
-        && let Some(details) = quiet(ctx, encode::json(ctx, &value, Purpose::Value))
-        && details.len() <= MAX_DETAILS_BYTES
+        && let Some(details) = quiet(ctx, encode::json(ctx, &value, Purpose::Detail))
     {
         out.push_str(",\"details\":");
         out.push_str(&details);

@@ -2,7 +2,8 @@
 
 use rquickjs::{Ctx, Result, Value};
 
-use crate::{encode, errors, intrinsics, js, text};
+use crate::encode::{self, Entries};
+use crate::{bytes, errors, intrinsics, js, text};
 
 /// Longest line of one `console` call.
 const MAX_LINE_BYTES: usize = 16 * 1024;
@@ -19,7 +20,7 @@ pub(crate) fn line<'js>(ctx: &Ctx<'js>, args: &[Value<'js>]) -> String {
             out.push(' ');
         }
         if value.is_string() {
-            out.push_str(&errors::quiet(ctx, js::text(value)).unwrap_or_default());
+            out.push_str(&errors::quiet(ctx, text::begin(value, MAX_LINE_BYTES)).unwrap_or_default());
         } else {
             let mut view = View {
                 ctx,
@@ -53,7 +54,7 @@ impl<'js> View<'_, 'js> {
         }
         let Some(object) = value.as_object() else {
             if value.is_string() {
-                text::push_json(&mut self.out, &js::text(value)?);
+                text::push_json(&mut self.out, &text::begin(value, MAX_LINE_BYTES)?);
             } else if value.is_symbol() {
                 self.out.push_str("Symbol()");
             } else {
@@ -65,11 +66,10 @@ impl<'js> View<'_, 'js> {
         if value.is_function() {
             let name: Value<'js> = object.get("name")?;
             let name = if name.is_string() {
-                js::text(&name)?
+                text::begin(&name, errors::MAX_NAME_BYTES)?
             } else {
                 String::new()
             };
-            let name = text::bounded(name, errors::MAX_NAME_BYTES);
             self.out.push_str(&format!(
                 "[Function: {}]",
                 if name.is_empty() { "(anonymous)" } else { &name }
@@ -118,24 +118,30 @@ impl<'js> View<'_, 'js> {
             }
             self.close(length as usize, "]");
         } else if is_map {
-            let entries = encode::drain(self.ctx, value, "mapEntries", "mapNext")?;
-            self.out.push_str(&format!("Map({}) {{", entries.len()));
-            for (index, entry) in entries.iter().take(MAX_PARTS).enumerate() {
+            let size = self.size(value, "mapSize")?;
+            self.out.push_str(&format!("Map({size}) {{"));
+            let mut entries = Entries::of_map(self.ctx, value)?;
+            for index in 0..MAX_PARTS {
+                let Some(entry) = entries.next(self.ctx)? else {
+                    break;
+                };
                 let Some(entry) = entry.as_object() else { continue };
                 self.out.push_str(if index > 0 { ", " } else { "" });
                 self.push(&js::at(entry, 0)?)?;
                 self.out.push_str(" => ");
                 self.push(&js::at(entry, 1)?)?;
             }
-            self.close(entries.len(), "}");
+            self.close(size, "}");
         } else if is_set {
-            let items = encode::drain(self.ctx, value, "setValues", "setNext")?;
-            self.out.push_str(&format!("Set({}) {{", items.len()));
-            for (index, item) in items.iter().take(MAX_PARTS).enumerate() {
+            let size = self.size(value, "setSize")?;
+            self.out.push_str(&format!("Set({size}) {{"));
+            let mut items = Entries::of_set(self.ctx, value)?;
+            for index in 0..MAX_PARTS {
+                let Some(item) = items.next(self.ctx)? else { break };
                 self.out.push_str(if index > 0 { ", " } else { "" });
-                self.push(item)?;
+                self.push(&item)?;
             }
-            self.close(items.len(), "}");
+            self.close(size, "}");
         } else if is_date {
             let time = intrinsics::method(self.ctx, "dateTime", value)?
                 .as_number()
@@ -150,14 +156,14 @@ impl<'js> View<'_, 'js> {
             self.out.push_str(&encode::regexp(self.ctx, value)?);
         } else if value.is_promise() {
             self.out.push_str("[Promise]");
-        } else if let Some(content) = crate::bytes::storage(self.ctx, value)? {
-            self.out.push_str(&format!("[{} bytes]", content.len()));
+        } else if let Some(size) = bytes::storage_size(self.ctx, value)? {
+            self.out.push_str(&format!("[{size} bytes]"));
         } else {
             let keys = js::keys(object)?;
             self.out.push('{');
             for (index, key) in keys.iter().take(MAX_PARTS).enumerate() {
                 self.out.push_str(if index > 0 { ", " } else { " " });
-                let name = js::text(&key.to_value()?)?;
+                let name = text::begin(&key.to_value()?, MAX_LINE_BYTES)?;
                 if is_identifier(&name) {
                     self.out.push_str(&name);
                 } else {
@@ -169,6 +175,11 @@ impl<'js> View<'_, 'js> {
             self.close(keys.len(), if keys.is_empty() { "}" } else { " }" });
         }
         Ok(())
+    }
+
+    fn size(&self, value: &Value<'js>, getter: &str) -> Result<usize> {
+        let size = intrinsics::method(self.ctx, getter, value)?;
+        Ok(size.as_number().unwrap_or(0.0) as usize)
     }
 
     fn close(&mut self, parts: usize, bracket: &str) {

@@ -259,6 +259,46 @@ pub(crate) fn length(object: &Object<'_>) -> Result<u32> {
     }
 }
 
+/// The length of a string in UTF-16 units. Its text in UTF-8 has at least as many bytes.
+pub(crate) fn units(string: &Value<'_>) -> Result<usize> {
+    let mut length = 0;
+    // SAFETY: the number is written before the status is looked at; of a string no guest code is asked.
+    let status =
+        unsafe { qjs::JS_GetLength(string.ctx().as_raw().as_ptr(), string.as_raw(), &raw mut length) };
+    if status < 0 {
+        Err(Error::Exception)
+    } else {
+        Ok(length.max(0) as usize)
+    }
+}
+
+/// The text of a string's first `units`, read one by one: the engine would first make one piece of a string that was
+/// put together from many.
+pub(crate) fn head(string: &Value<'_>, units: usize) -> Result<String> {
+    let ctx = string.ctx();
+    let mut read = Vec::with_capacity(units);
+    for index in 0..units.min(self::units(string)?) {
+        // SAFETY: the result is owned; of a string no guest code is asked.
+        let unit = unsafe {
+            own(
+                ctx,
+                qjs::JS_GetPropertyUint32(ctx.as_raw().as_ptr(), string.as_raw(), index as u32),
+            )?
+        };
+        let mut len = 0;
+        // SAFETY: the returned units are copied before they are freed.
+        unsafe {
+            let at = qjs::JS_ToCStringLenUTF16(ctx.as_raw().as_ptr(), &raw mut len, unit.as_raw());
+            if at.is_null() {
+                return Err(Error::Exception);
+            }
+            read.extend_from_slice(core::slice::from_raw_parts(at, len as usize));
+            qjs::JS_FreeCStringUTF16(ctx.as_raw().as_ptr(), at);
+        }
+    }
+    Ok(String::from_utf16_lossy(&read))
+}
+
 /// The own enumerable string keys, in order.
 pub(crate) fn keys<'js>(object: &Object<'js>) -> Result<Vec<Atom<'js>>> {
     let filter = rquickjs::Filter::new().string().enum_only();

@@ -6,7 +6,7 @@
 //! artefact that `codecell-guest-runtime` embeds, so a fresh VM starts with all of this already in memory.
 //!
 //! ```text
-//! eval(size)       takes seed and code, runs until nothing is left to do, answers with a report
+//! eval(size)       takes seed, budget and code, runs until nothing is left to do, answers with a report
 //! settle(size)     takes answers, runs on, answers with a report
 //! unhandled(0)     answers with the rejections nobody handled
 //! ```
@@ -15,6 +15,7 @@
     reason = "the wasm boundary and the C API of QuickJS have no safe form"
 )]
 
+mod budget;
 mod bytes;
 mod calls;
 mod cell;

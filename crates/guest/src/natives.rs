@@ -7,7 +7,7 @@ use rquickjs::{Ctx, Error, Object, Persistent, Result, Value, qjs};
 use crate::encode::{self, Purpose};
 use crate::js::{self, Invocation, Native};
 use crate::wall::{self, Kind};
-use crate::{bytes, calls, clone, decode, errors, inspect, intrinsics, text};
+use crate::{budget, bytes, calls, clone, decode, errors, inspect, intrinsics, text};
 
 /// Every native: name, `length`, body. A function object refers to its entry by position.
 pub(crate) const TABLE: &[(&str, u8, Native)] = &[
@@ -231,10 +231,15 @@ fn queue_microtask<'js>(of: &Invocation<'js>) -> Result<Value<'js>> {
 
 fn text_output<'js>(of: &Invocation<'js>) -> Result<Value<'js>> {
     let value = of.arg(0);
-    let text = if value.is_string() {
-        js::text(&value)?
+    let text = if !value.is_string() {
+        encode::json(&of.ctx, &value, Purpose::Text)?
     } else {
-        encode::json(&of.ctx, &value, Purpose::Value)?
+        let units = js::units(&value)?;
+        if units > budget::most() {
+            let head = js::head(&value, budget::output_bytes())?;
+            budget::overflow(&head, units - head.encode_utf16().count());
+        }
+        js::text(&value)?
     };
     wall::output(Kind::Text, &text);
     nothing(of)

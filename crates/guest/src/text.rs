@@ -2,6 +2,10 @@
 
 use core::fmt::Write;
 
+use rquickjs::{Result, Value};
+
+use crate::js;
+
 /// UTF-8 out of what the engine hands over, which encodes a lone surrogate as three bytes of its own.
 pub(crate) fn from_engine(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
@@ -53,16 +57,38 @@ pub(crate) fn push_json(out: &mut String, text: &str) {
 
 /// The longest head of `text` that has at most `limit` bytes, with a mark where something was left out.
 pub(crate) fn bounded(mut text: String, limit: usize) -> String {
-    if text.len() > limit {
-        let mut end = limit;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let left_out = text.len() - end;
-        text.truncate(end);
+    let whole = text.len();
+    if whole > limit {
+        cut(&mut text, limit);
+        let left_out = whole - text.len();
         let _ = write!(text, "… ({left_out} more bytes)");
     }
     text
+}
+
+/// The head of a string that has at most `limit` bytes, with a mark where something was left out. A string that is far
+/// longer is not copied whole for that.
+pub(crate) fn begin(string: &Value<'_>, limit: usize) -> Result<String> {
+    /// Shorter strings are copied, so that what is left out is counted exactly.
+    const SHORT_UNITS: usize = 256 * 1024;
+    let units = js::units(string)?;
+    if units <= SHORT_UNITS {
+        return js::text(string).map(|text| bounded(text, limit));
+    }
+    let mut text = js::head(string, limit)?;
+    cut(&mut text, limit);
+    let left_out = units - text.encode_utf16().count();
+    let _ = write!(text, "… (at least {left_out} more bytes)");
+    Ok(text)
+}
+
+/// Cuts a text to `limit` bytes.
+fn cut(text: &mut String, limit: usize) {
+    let mut end = limit.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
 }
 
 /// How many bytes at the end of `bytes` may be the beginning of a character.

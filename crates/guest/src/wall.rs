@@ -2,7 +2,7 @@
 
 use core::cell::RefCell;
 
-use crate::{cell, errors::Unhandled, vm};
+use crate::{budget, cell, errors::Unhandled, vm};
 
 #[link(wasm_import_module = "codecell")]
 unsafe extern "C" {
@@ -21,6 +21,9 @@ unsafe extern "C" {
     /// Appends output; the host ends this VM when its budget is spent.
     #[link_name = "output"]
     fn import_output(kind: u32, at: *const u8, len: usize);
+    /// Reports output that cannot fit, with the head of it if it is a text, and ends this VM.
+    #[link_name = "overflow"]
+    fn import_overflow(at: *const u8, len: usize, more: usize) -> !;
 }
 
 #[link(wasm_import_module = "env")]
@@ -80,6 +83,12 @@ pub(crate) fn output(kind: Kind, text: &str) {
     unsafe { import_output(kind as u32, text.as_ptr(), text.len()) }
 }
 
+/// Gives up on output that cannot fit: its head, or nothing, and how many bytes it has beyond that at least.
+pub(crate) fn overflow(head: &str, more: usize) -> ! {
+    // SAFETY: the host reads `len` bytes at `at`; it never comes back.
+    unsafe { import_overflow(head.as_ptr(), head.len(), more) }
+}
+
 /// Microseconds since the epoch, as the host tells them.
 pub(crate) fn now_us() -> f64 {
     // SAFETY: the import takes nothing and returns a number.
@@ -97,11 +106,13 @@ extern "C" fn boot() {
     vm::boot();
 }
 
-/// Starts a cell: 16 bytes of seed, then its code.
+/// Starts a cell: 16 bytes of seed, 4 of its output budget, then its code.
 #[unsafe(no_mangle)]
 extern "C" fn eval(size: usize) -> u64 {
     enter(size, |input| {
-        let (seed, code) = input.split_at(input.len().min(16));
+        let (seed, rest) = input.split_at(input.len().min(16));
+        let (bytes, code) = rest.split_at(rest.len().min(4));
+        budget::begin(bytes.try_into().map_or(0, u32::from_le_bytes) as usize);
         cell::eval(seed, code)
     })
 }

@@ -16,8 +16,9 @@ use codecell_bridge::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Tools named after what they do: `after:MS` answers its name, `fail:MS` throws, `never` waits for ever; `outside:MS`
-/// and `outside` do so outside, and `leaves:MS` goes there after a while and stays.
+/// Tools named after what they do: `after:MS` answers its name, `now` does so without waiting, `fail:MS` throws, `crash`
+/// and `crash:MS` panic, `never` waits for ever; `outside:MS` and `outside` do so outside, and `leaves:MS` goes there
+/// after a while and stays.
 #[derive(Default)]
 struct Tools {
     started: Mutex<Vec<String>>,
@@ -45,6 +46,10 @@ impl ToolHost for Tools {
             let name = call.request.target().unwrap();
             self.started.lock().unwrap().push(name.clone());
             let mut ms = name.split_once(':').map(|(_, ms)| ms.parse().unwrap());
+            if name == "now" {
+                return Answer::Ok(Json::of(&name).unwrap()).into();
+            }
+            assert_ne!(name, "crash");
             if name.starts_with("leaves") {
                 sleep(ms.take()).await;
             }
@@ -56,6 +61,7 @@ impl ToolHost for Tools {
                     Answer::Ok(Json::null()).into()
                 }
                 () = sleep(ms) => {
+                    assert!(!name.starts_with("crash"));
                     if name.starts_with("fail") {
                         Answer::Error(Thrown::error("tool_error", name)).into()
                     } else {
@@ -144,6 +150,7 @@ fn cell() -> Cell {
     Cell {
         code: String::new(),
         seed: [1, 2],
+        output_bytes: 1024,
     }
 }
 

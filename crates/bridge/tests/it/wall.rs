@@ -27,6 +27,41 @@ async fn answers_reach_the_guest_one_by_one_in_the_order_in_which_they_settle() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_begins_where_it_is_made_and_ends_there_if_it_need_not_wait() {
+    let tools = Arc::<Tools>::default();
+    let mut wall = wall(&tools, Replay::Ordinary);
+    let mut port = wall.port();
+    for made in [call(1, "after:20"), call(2, "now")] {
+        port.call(made).unwrap();
+    }
+    assert_eq!(*tools.started.lock().unwrap(), ["after:20", "now"]);
+    let mut guest = Script::new(&wall, [(vec![], Report::Pending), (vec![], Report::Pending)]);
+    // The runtime comes round to nothing before the first answer is delivered.
+    let leg = wall.start(&mut guest, &cell(), &stop_after(10)).await;
+    assert_eq!(leg, Leg::Parked(Parking::PendingTools));
+    assert_eq!(ids(&guest.delivered), [2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_crashes_is_answered_like_any_other() {
+    let mut wall = wall(&Arc::default(), Replay::Ordinary);
+    let calls = vec![call(1, "crash"), call(2, "crash:10")];
+    let entries = [
+        (calls, Report::Pending),
+        (vec![], Report::Pending),
+        (vec![], completed()),
+    ];
+    let mut guest = Script::new(&wall, entries);
+    assert_eq!(wall.start(&mut guest, &cell(), &stop_after(10_000)).await, done());
+    let crashed = Thrown::error("internal_error", "the call crashed; its effect is unknown");
+    let crashed = |id| Reply {
+        id: CallId(id),
+        answer: Answer::Error(crashed.clone()),
+    };
+    assert_eq!(guest.delivered, [crashed(1), crashed(2)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn at_most_the_configured_number_of_calls_run_at_once_and_the_rest_queue_in_order() {
     let tools = Arc::<Tools>::default();
     let mut wall = wall(&tools, Replay::Ordinary);

@@ -1,6 +1,9 @@
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use serde_json::Value;
@@ -10,7 +13,7 @@ use super::{
     contract::{Contract, Trust, Verdict},
     problem::Showing,
 };
-use crate::{id::ToolId, lookup::shortened, tool::Tool};
+use crate::{lookup::shortened, tool::Tool};
 
 /// Compiled schemas kept per catalog.
 ///
@@ -22,15 +25,22 @@ const MAX_COMPILED: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Contracts {
     kept: Mutex<Kept>,
+    tools: AtomicU32,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
-    contracts: HashMap<(ToolId, ContractSide), (Arc<Contract>, u64)>,
+    /// By number of the tool: its id would be copied and hashed several times a call.
+    contracts: HashMap<(u32, ContractSide), (Arc<Contract>, u64)>,
     uses: u64,
 }
 
 impl Contracts {
+    /// A number for one more tool of the catalog.
+    pub(crate) fn number(&self) -> u32 {
+        self.tools.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Compiles one side, and fails if it is a trusted tool's and unusable.
     pub(crate) fn ready(&self, tool: &Tool, side: ContractSide) -> Result<(), ContractError> {
         self.usable(tool, side).map(|_| ())
@@ -81,7 +91,7 @@ impl Contracts {
         };
         let Some(schema) = schema else { return Ok(None) };
         let trusted = tool.spec().owner.is_trusted();
-        let contract = self.get(tool.id(), side, || {
+        let contract = self.get(tool.number(), side, || {
             Contract::compile(schema, if trusted { Trust::Trusted } else { Trust::Untrusted })
         });
         match contract.unusable() {
@@ -94,8 +104,8 @@ impl Contracts {
         }
     }
 
-    fn get(&self, id: &ToolId, side: ContractSide, compile: impl FnOnce() -> Contract) -> Arc<Contract> {
-        let key = (id.clone(), side);
+    fn get(&self, tool: u32, side: ContractSide, compile: impl FnOnce() -> Contract) -> Arc<Contract> {
+        let key = (tool, side);
         {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.uses += 1;
@@ -113,7 +123,7 @@ impl Contracts {
                 .contracts
                 .iter()
                 .min_by_key(|(_, (_, used))| *used)
-                .map(|(key, _)| key.clone());
+                .map(|(key, _)| *key);
             if let Some(oldest) = oldest {
                 kept.contracts.remove(&oldest);
             }
@@ -129,7 +139,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::spec::{Owner, ToolSpec};
+    use crate::{
+        id::ToolId,
+        spec::{Owner, ToolSpec},
+    };
 
     #[test]
     fn compiled_schemas_are_bounded_however_many_tools_are_used() {

@@ -104,22 +104,20 @@ async fn l7_a_value_of_twenty_mebibytes_fails_typed_and_the_next_run_is_fine() {
         memory_limit_bytes: 256 << 20,
         ..Settings::default()
     });
-    let memory = ("internal_error", "memory limit exceeded (67108864 bytes)", false);
-    let output = (
-        "output_limit_exceeded",
-        "code mode output limit exceeded (65536 bytes for value, output and error together). Return and print less: \
-         filter or summarise the data in the program.",
-        true,
-    );
+    let kind = "output_limit_exceeded";
+    let error = "code mode output limit exceeded (65536 bytes for value, output and error together). Return and print \
+                 less: filter or summarise the data in the program.";
     let bench = Bench::new();
-    for (code, in_default_memory) in [
-        ("return 'x'.repeat(20 << 20)", memory),
-        ("return { a: ['x'.repeat(20 << 20)] }", memory),
-        ("return 'x'.repeat(1 << 20)", output),
-        ("return new Uint8Array(1 << 20)", output),
-        ("return '\\u0000'.repeat(11000)", output),
+    for code in [
+        "return 'x'.repeat(20 << 20)",
+        "return { a: ['x'.repeat(20 << 20)] }",
+        "text('x'.repeat(20 << 20))",
+        "json(['x'.repeat(20 << 20)])",
+        "return 'x'.repeat(1 << 20)",
+        "return new Uint8Array(1 << 20)",
+        "return '\\u0000'.repeat(11000)",
     ] {
-        for (bench, (kind, error, marked)) in [(&bench, in_default_memory), (&roomy, output)] {
+        for bench in [&bench, &roomy] {
             let result = twice(bench, code).await;
             let says_how_much = result["output"]
                 .to_string()
@@ -129,7 +127,7 @@ async fn l7_a_value_of_twenty_mebibytes_fails_typed_and_the_next_run_is_fine() {
                 (&json!(kind), &json!(error)),
                 "{code}"
             );
-            assert_eq!(says_how_much, marked, "{code}\n{result:#}");
+            assert!(says_how_much, "{code}\n{result:#}");
         }
         assert_eq!(bench.value("return 'fine'").await, "fine");
     }

@@ -11,7 +11,7 @@ use codecell::{
     CallEnd, Caller, Codecell, EngineOptions, Json, NestedCall, Observer, Settings, Surface, ToolExecutor,
 };
 use futures_util::future::join_all;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::play::{completed, failed, from_there, to_the_end, twice};
 use crate::source::{core, named};
@@ -52,7 +52,9 @@ async fn s3_of_many_waits_one_wins_and_the_call_is_made_once() {
     let code = "await yield_control(); await tools.bump({key: 'one'}); await yield_control(); return await tools.bump({key: 'two'})";
     let first = bench.exec(code).await;
     let elsewhere = Codecell::new(EngineOptions::default()).unwrap();
-    for (leg, status) in [(1, "waiting"), (2, "completed")] {
+    let (mut waiting, mut completed) = (0, 0);
+    // Often two rounds, one for each leg; a leg can also be over before the last of its round asks.
+    while completed == 0 {
         let context = || bench.context.clone();
         let arguments = json!({ "runId": first["runId"] });
         let from_another_process = join_all((0..5).map(|_| elsewhere.wait(&arguments, context())));
@@ -60,16 +62,13 @@ async fn s3_of_many_waits_one_wins_and_the_call_is_made_once() {
             join_all((0..50).map(|_| bench.wait(&first["runId"]))),
             from_another_process
         );
-        let won = results.iter().filter(|result| result["status"] == status).count();
-        let refused: Vec<&Value> = results
-            .iter()
-            .filter(|result| result["status"] == "failed")
-            .collect();
-        assert!(
-            refused.iter().all(|result| result["code"] == "invalid_input"),
-            "{refused:#?}"
-        );
-        assert_eq!((won, refused.len()), (1, 49), "leg {leg}");
+        for result in &results {
+            match result["status"].as_str() {
+                Some("waiting") => waiting += 1,
+                Some("completed") => completed += 1,
+                _ => assert_eq!(result["code"], "invalid_input", "{result:#}"),
+            }
+        }
         for result in foreign {
             assert_eq!(
                 bare(serde_json::to_value(result).unwrap()),
@@ -77,6 +76,7 @@ async fn s3_of_many_waits_one_wins_and_the_call_is_made_once() {
             );
         }
     }
+    assert_eq!((waiting, completed), (1, 1));
     assert_eq!((bench.counters.get("one"), bench.counters.get("two")), (1, 1));
 }
 

@@ -15,6 +15,7 @@ fn cell(code: &str) -> Cell {
     Cell {
         code: code.into(),
         seed: [3, 4],
+        output_bytes: 65_536,
     }
 }
 
@@ -126,7 +127,16 @@ async fn the_seed_decides_what_chance_brings() {
             .start(VmLimits::default(), World::default().host(), &soon())
             .await
             .unwrap();
-        vm.eval(&Cell { code, seed }, &soon()).await.unwrap()
+        vm.eval(
+            &Cell {
+                code,
+                seed,
+                output_bytes: 65_536,
+            },
+            &soon(),
+        )
+        .await
+        .unwrap()
     };
     assert_eq!(draw([1, 2]).await, draw([1, 2]).await);
     assert_ne!(draw([1, 2]).await, draw([1, 5]).await);

@@ -62,6 +62,7 @@ async fn try_play(
             &Cell {
                 code: code.into(),
                 seed: [7, 9],
+                output_bytes: 65_536,
             },
             &stop,
         )

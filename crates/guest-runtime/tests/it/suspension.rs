@@ -18,6 +18,7 @@ async fn paused(engine: &Engine, code: &str) -> Vm {
             &Cell {
                 code: code.into(),
                 seed: [1, 2],
+                output_bytes: 65_536,
             },
             &soon(),
         )
@@ -152,6 +153,7 @@ async fn a_program_that_left_code_behind_goes_on_after_its_end() {
             &Cell {
                 code: code.into(),
                 seed: [1, 2],
+                output_bytes: 65_536,
             },
             &soon(),
         )

@@ -210,4 +210,9 @@ impl WallHost for World {
         });
         Ok(())
     }
+
+    fn overflow(&mut self, head: String, more: usize) {
+        let overflow = json!({ "overflow": head.len(), "more": more });
+        self.0.lock().unwrap().output.push(overflow);
+    }
 }

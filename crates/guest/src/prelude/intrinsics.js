@@ -19,8 +19,10 @@
     dateIso: Date.prototype.toISOString,
     mapEntries: Map.prototype.entries,
     mapNext: Object.getPrototypeOf(new Map().entries()).next,
+    mapSize: getter(Map.prototype, 'size'),
     setValues: Set.prototype.values,
     setNext: Object.getPrototypeOf(new Set().values()).next,
+    setSize: getter(Set.prototype, 'size'),
     regexpSource: getter(RegExp.prototype, 'source'),
     regexpFlags: [
       ['d', 'hasIndices'], ['g', 'global'], ['i', 'ignoreCase'], ['m', 'multiline'], ['s', 'dotAll'],

@@ -1,0 +1,3 @@
+//! expect.fault = deadline
+//! timeout_ms = 200
+return { get rows() { for (;;); } };

@@ -1,0 +1,3 @@
+//! expect.fault = output
+//! expect.output = [{"overflow":0,"more":20971522}]
+return "x".repeat(20 << 20);
