@@ -256,10 +256,12 @@ async fn a_server_that_will_not_go_is_gone_after_the_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_closes_its_input_and_stays_is_started_again() {
-    let server = Scripted::new("fault() { well; exec <&-; sleep 1000; }");
+    let server = Scripted::new("fault() { well; exec <&-; echo closed >> log; sleep 1000; }");
     let upstreams = settled(vec![server.config("fake")], options()).await;
+    assert_eq!(told(call(&upstreams, "fake").await), WELL);
+    // What is written before that is lost in the pipe without anybody knowing.
+    server.until("closed").await;
     let expected = [
-        WELL,
         "in doubt: MCP server `fake` closed its input while the request was running (`tools/call`); its effect is in doubt, so check before repeating it",
         WELL,
     ];

@@ -1,7 +1,7 @@
 //! Servers whose list of tools breaks, never ends, or changes while it is used.
 use std::time::Duration;
 
-use codecell_gateway::upstream::{State, UpstreamOptions, Upstreams};
+use codecell_gateway::upstream::{ServerSnapshot, State, UpstreamOptions, Upstreams};
 use serde_json::json;
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     place::Place,
     scripted::{Scripted, call, told},
     server::{Server, until as eventually},
-    support::{options, settled, tool_names, until, view},
+    support::{LONG, options, settled, tool_names, until, view},
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -123,7 +123,10 @@ async fn a_list_without_end_ends() {
     ];
     for (name, script, tools, notes) in lists {
         let server = Scripted::new(&script);
-        let upstreams = settled(vec![server.config(name)], options()).await;
+        let mut config = server.config(name);
+        // A shell takes its time for thousands of pages where machines are busy.
+        config.startup_timeout = LONG;
+        let upstreams = settled(vec![config], options()).await;
         let seen = view(&upstreams, name);
         let expected: Vec<String> = (1..=tools).map(|n| format!("t{n}")).collect();
         assert_eq!(
@@ -165,6 +168,9 @@ async fn a_server_that_dies_between_its_list_and_a_call_is_back_for_the_call() {
     "#;
     let server = Scripted::new(leaves);
     let upstreams = settled(vec![server.config("fake")], options()).await;
+    // A call that is made before anybody knows of the death is in doubt.
+    let noticed = |seen: &ServerSnapshot| seen.state != State::Ready || server.processes().len() == 2;
+    until(&upstreams, "fake", noticed).await;
     assert_eq!(told(call(&upstreams, "fake").await), r#"{"content":[]}"#);
     let calls = server.log().iter().filter(|line| *line == "call").count();
     assert_eq!((server.processes().len(), calls), (2, 1));
