@@ -4,7 +4,7 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-printf '{ mcp: { servers: { suite: { url: "%s" } } } }' "$1" > "$folder/codecell.json5"
+printf '{ mcp: { servers: { suite: { url: "%s", elicitation: "defaults" } } } }' "$1" > "$folder/codecell.json5"
 {
   printf 'const context = %s;\n' "${MCP_CONFORMANCE_CONTEXT:-"{}"}"
   cat "$(dirname "$0")/drive.js"

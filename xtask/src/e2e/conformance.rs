@@ -78,7 +78,6 @@ fn client(room: &Room, suite: &Suite, revision: &str) -> Result<()> {
     for scenario in &scenarios {
         let mut run = suite.command(room, &["client", "--scenario", scenario], revision)?;
         run.arg("--command").arg(material("drive.sh"));
-        run.arg("--expected-failures").arg(material("client.yaml"));
         run.env("CODECELL", room.binary());
         let told = suite
             .run(&mut run)

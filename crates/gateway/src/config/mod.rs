@@ -47,7 +47,7 @@ pub use self::{
     problem::{Problem, Severity},
     secret::Secret,
     serve::ServeSettings,
-    server::{DirectOnly, ServerConfig, Transport},
+    server::{DirectOnly, Elicitation, ServerConfig, Transport},
     tools::{ExecSettings, Root, ToolSettings, WebFetchSettings},
     turn::TurnSettings,
 };

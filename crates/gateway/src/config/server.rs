@@ -61,10 +61,22 @@ pub struct ServerConfig {
     pub deny: Globs,
     /// Which tools stay visible to the model.
     pub direct_only: DirectOnly,
+    /// What it is told when it asks the user something.
+    pub elicitation: Elicitation,
     /// Time for the process to start and shake hands.
     pub startup_timeout: Duration,
     /// Time for one request.
     pub request_timeout: Duration,
+}
+
+/// What a server is told when it asks the user to fill in a form. Nobody is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Elicitation {
+    /// No.
+    #[default]
+    Decline,
+    /// The form's own defaults, if every field that is required has one; otherwise no.
+    Defaults,
 }
 
 impl ServerConfig {
@@ -78,6 +90,7 @@ impl ServerConfig {
             allow: None,
             deny: Globs::default(),
             direct_only: DirectOnly::Matching(Globs::default()),
+            elicitation: Elicitation::default(),
             startup_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(60),
         }
@@ -184,6 +197,17 @@ pub(super) fn read(
         Some(Err(globs)) => DirectOnly::Matching(globs),
         Some(Ok(false)) | None => DirectOnly::Matching(Globs::default()),
     };
+    let elicitation = match entry.string(&["elicitation"]).as_deref() {
+        None | Some("decline") => Elicitation::Decline,
+        Some("defaults") => Elicitation::Defaults,
+        Some(_) => {
+            entry.warn(
+                "elicitation",
+                "expected `decline` or `defaults`, so questions are declined",
+            );
+            Elicitation::Decline
+        }
+    };
     let startup_timeout = entry
         .duration(
             &["startupTimeoutMs", "connectionTimeoutMs"],
@@ -212,6 +236,7 @@ pub(super) fn read(
         allow,
         deny: deny.unwrap_or_default(),
         direct_only,
+        elicitation,
         startup_timeout,
         request_timeout,
     })

@@ -115,16 +115,24 @@ fn the_shapes_of_all_hosts_are_understood() {
 fn switches_filters_and_limits_are_read_under_every_name() {
     let (server, problems) = entry(
         r#"{ "url": "http://h/", "enabled": true, "allow": ["a*"], "deny": ["ab"], "directOnly": ["shot"],
-             "startupTimeoutMs": 1, "requestTimeoutMs": 9e99 }"#,
+             "elicitation": "defaults", "startupTimeoutMs": 1, "requestTimeoutMs": 9e99 }"#,
     );
     let mut expected = ServerConfig::new("s", http("http://h/", &[]));
     expected.allow = Some(Globs::new(vec!["a*".into()]));
     expected.deny = Globs::new(vec!["ab".into()]);
     expected.direct_only = DirectOnly::Matching(Globs::new(vec!["shot".into()]));
+    expected.elicitation = Elicitation::Defaults;
     expected.startup_timeout = Duration::from_millis(100);
     expected.request_timeout = Duration::from_secs(3600);
     assert_eq!((server.as_ref(), problems), (Some(&expected), vec![]));
     assert!(expected.permits("aa") && !expected.permits("ab") && !expected.permits("b"));
+
+    let (server, problems) = entry(r#"{ "url": "http://h/", "elicitation": "accept" }"#);
+    assert_eq!(server, Some(ServerConfig::new("s", http("http://h/", &[]))));
+    assert_eq!(
+        problems,
+        ["warning mcpServers.s.elicitation: expected `decline` or `defaults`, so questions are declined"]
+    );
 
     let (server, problems) = entry(
         r#"{ "url": "http://h/", "disabled": true, "toolFilter": { "include": ["a"], "exclude": ["b"] },

@@ -4,19 +4,22 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
+use crate::config::Elicitation;
+
 use super::{
     error::CallError,
     headers::{self, Mirror},
     listing::content,
     message::{Fields, raw},
     peer::{Call, Peer},
+    question,
     upstreams::CallOptions,
 };
 
-/// Rounds of questions that are answered with "no": a server that goes on asking gets an error instead.
+/// Rounds of questions that are answered: a server that goes on asking gets an error instead.
 const MAX_ROUNDS: usize = 3;
 
-/// Makes the request and declines what the server asks on the way.
+/// Makes the request and answers what the server asks on the way.
 ///
 /// Every round is a new request with a new id, and the server's state goes back exactly as it came.
 pub(super) async fn make(
@@ -42,7 +45,7 @@ pub(super) async fn make(
         let Some(question) = Question::read(&result) else {
             return Ok(content(peer, result));
         };
-        match question.decline() {
+        match question.answers(peer.0.elicitation) {
             Ok(answers) => {
                 params.set("inputResponses", answers);
                 params.0.retain(|(key, _)| key != "requestState");
@@ -56,7 +59,7 @@ pub(super) async fn make(
     Err(unanswerable(
         peer,
         method,
-        "again and again, although it was declined".to_owned(),
+        "again and again, although it was answered".to_owned(),
     ))
 }
 
@@ -85,12 +88,12 @@ impl Question {
             .filter(|question| question.result_type == "input_required")
     }
 
-    /// "No" in the form each kind of question takes; there is none for a model to be asked.
-    fn decline(&self) -> Result<Box<RawValue>, String> {
+    /// An answer in the form each kind of question takes; there is none for a model to be asked.
+    fn answers(&self, elicitation: Elicitation) -> Result<Box<RawValue>, String> {
         let mut answers = BTreeMap::new();
         for (key, request) in &self.input_requests {
             let answer = match request.get("method").and_then(Value::as_str) {
-                Some("elicitation/create") => json!({ "action": "decline" }),
+                Some(question::ELICIT) => question::answer(elicitation, request.get("params")),
                 Some("roots/list") => json!({ "roots": [] }),
                 Some(other) => return Err(format!("`{other}`")),
                 None => return Err("a question without a method".to_owned()),
@@ -116,7 +119,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            asked.decline().unwrap().get(),
+            asked.answers(Elicitation::Decline).unwrap().get(),
             r#"{"a":{"action":"decline"},"b":{"roots":[]}}"#
         );
         assert_eq!(
@@ -131,7 +134,8 @@ mod tests {
         let asked = question(
             r#"{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage"}}}"#,
         );
-        assert_eq!(asked.unwrap().decline().unwrap_err(), "`sampling/createMessage`");
+        let refused = asked.unwrap().answers(Elicitation::Defaults).unwrap_err();
+        assert_eq!(refused, "`sampling/createMessage`");
     }
 
     #[test]

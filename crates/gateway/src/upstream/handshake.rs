@@ -9,13 +9,14 @@
 use std::{pin::pin, time::Duration};
 
 use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, value::RawValue};
 use tokio::time::timeout;
 
 use super::{
     error::CallError,
     message::{self, Fields, MODERN, NEWEST_LEGACY, raw},
     peer::{Call, Link, Peer},
+    question,
     state::Era,
 };
 
@@ -287,7 +288,7 @@ fn supports_modern(refusal: &CallError) -> bool {
 async fn initialize(peer: &Peer) -> Result<Agreement, CallError> {
     let mut params = Fields::default();
     params.set("protocolVersion", raw(NEWEST_LEGACY));
-    params.set("capabilities", raw(&json!({})));
+    params.set("capabilities", raw(&question::capabilities(peer.0.elicitation)));
     params.set("clientInfo", raw(&message::client_info()));
     let answer = greet(peer, "initialize", params, false).await?;
     let mut read = Answer::read(&answer).ok_or_else(|| malformed(peer, "initialize", &answer))?;

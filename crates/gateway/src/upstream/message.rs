@@ -1,5 +1,5 @@
 //! JSON-RPC as text: values that pass through are never parsed, so no number and no field is lost.
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -7,6 +7,9 @@ use serde::{
     ser::SerializeMap,
 };
 use serde_json::{Value, json, value::RawValue};
+
+use super::question;
+use crate::config::Elicitation;
 
 /// The stateless revision.
 pub(super) const MODERN: &str = "2026-07-28";
@@ -92,7 +95,11 @@ pub(super) enum Incoming {
     /// Answers one of our requests, or cannot be matched to any (`id: null`).
     Answer { id: Option<u64>, outcome: Outcome },
     /// The server asks something.
-    Request { id: Box<RawValue>, method: String },
+    Request {
+        id: Box<RawValue>,
+        method: String,
+        params: Option<Box<RawValue>>,
+    },
     /// The server tells something.
     Notification {
         method: String,
@@ -162,6 +169,7 @@ pub(super) fn parse(text: &str) -> Option<Incoming> {
             Some(id) => Incoming::Request {
                 id: id.to_owned(),
                 method,
+                params: envelope.params.map(ToOwned::to_owned),
             },
             None => Incoming::Notification {
                 method,
@@ -226,8 +234,8 @@ pub(super) fn cancelled(id: u64, reason: &str) -> String {
     )
 }
 
-/// Our answer to a server's request: we offer it nothing but a sign of life.
-pub(super) fn reply(id: &RawValue, method: &str) -> String {
+/// Our answer to a server's request: `result`, or that we do not offer that.
+pub(super) fn reply(id: &RawValue, method: &str, result: Option<Value>) -> String {
     #[derive(Serialize)]
     struct Reply<'a> {
         jsonrpc: &'a str,
@@ -237,14 +245,9 @@ pub(super) fn reply(id: &RawValue, method: &str) -> String {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<Value>,
     }
-    let (result, error) = if method == "ping" {
-        (Some(json!({})), None)
-    } else {
-        (
-            None,
-            Some(json!({ "code": -32601, "message": format!("this client does not offer `{method}`") })),
-        )
-    };
+    let error = result
+        .is_none()
+        .then(|| json!({ "code": -32601, "message": format!("this client does not offer `{method}`") }));
     raw(&Reply {
         jsonrpc: "2.0",
         id,
@@ -260,18 +263,19 @@ pub(super) fn client_info() -> Value {
     json!({ "name": "codecell", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// Adds what every request of the era carries under `_meta`; the caller's own entries stay.
-pub(super) fn with_meta(mut params: Fields, modern: bool, progress: Option<u64>) -> Fields {
-    if !modern && progress.is_none() {
+/// Adds what every request of the era carries under `_meta`; the caller's own entries stay. `modern` is what a
+/// server of that era may ask.
+pub(super) fn with_meta(mut params: Fields, modern: Option<Elicitation>, progress: Option<u64>) -> Fields {
+    if modern.is_none() && progress.is_none() {
         return params;
     }
     let mut meta = params.get("_meta").and_then(Fields::parse).unwrap_or_default();
-    if modern {
+    if let Some(elicitation) = modern {
         meta.set("io.modelcontextprotocol/protocolVersion", raw(MODERN));
         meta.set("io.modelcontextprotocol/clientInfo", raw(&client_info()));
         meta.set(
             "io.modelcontextprotocol/clientCapabilities",
-            raw(&BTreeMap::<String, Value>::new()),
+            raw(&question::capabilities(elicitation)),
         );
     }
     if let Some(token) = progress {
@@ -344,7 +348,7 @@ mod tests {
                 }) => {
                     format!("error {id:?} {} {}", error.code, error.message)
                 }
-                Some(Incoming::Request { id, method }) => format!("request {id} {method}"),
+                Some(Incoming::Request { id, method, .. }) => format!("request {id} {method}"),
                 Some(Incoming::Notification { method, .. }) => format!("notification {method}"),
             };
             assert_eq!(seen, expected, "{text}");
@@ -367,11 +371,11 @@ mod tests {
     fn meta_is_merged_into_what_the_caller_gave() {
         let params = Fields::parse(&raw_text(r#"{"name":"x","_meta":{"mine":1}}"#)).unwrap();
         assert_eq!(
-            with_meta(params.clone(), false, Some(3)).to_raw().get(),
+            with_meta(params.clone(), None, Some(3)).to_raw().get(),
             r#"{"name":"x","_meta":{"mine":1,"progressToken":3}}"#
         );
         assert_eq!(
-            with_meta(params, false, None).to_raw().get(),
+            with_meta(params, None, None).to_raw().get(),
             r#"{"name":"x","_meta":{"mine":1}}"#
         );
     }

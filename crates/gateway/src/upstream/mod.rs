@@ -38,6 +38,7 @@ mod listing;
 mod message;
 mod peer;
 mod process;
+mod question;
 mod server;
 mod snapshot;
 mod sse;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::{Instant, sleep_until},
@@ -21,8 +21,10 @@ use super::{
     error::{CallError, Message, Phase},
     http::{Failure, Http},
     message::{self, Fields, Incoming, Outcome, RpcError},
+    question,
     stdio::Stdio,
 };
+use crate::config::{Elicitation, ServerConfig};
 
 /// How many times its own limit a request may take in all while it keeps reporting progress.
 const PROGRESS_STRETCH: u32 = 10;
@@ -98,6 +100,8 @@ pub(super) struct Inner {
     pub(super) server: String,
     pub(super) link: Link,
     pub(super) limit: u64,
+    /// What the server is told when it asks the user something.
+    pub(super) elicitation: Elicitation,
     modern: AtomicBool,
     ids: AtomicU64,
     waiting: Mutex<HashMap<u64, Pending>>,
@@ -106,11 +110,12 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    pub(super) fn new(server: &str, link: Link, limit: u64, list_changed: mpsc::Sender<()>) -> Self {
+    pub(super) fn new(config: &ServerConfig, link: Link, limit: u64, list_changed: mpsc::Sender<()>) -> Self {
         Self {
-            server: server.to_owned(),
+            server: config.name.clone(),
             link,
             limit,
+            elicitation: config.elicitation,
             modern: AtomicBool::new(false),
             ids: AtomicU64::new(1),
             waiting: Mutex::default(),
@@ -183,7 +188,18 @@ impl Inner {
                     );
                 }
             }
-            Incoming::Request { id, method } => self.reply(message::reply(&id, &method)),
+            Incoming::Request { id, method, params } => {
+                let result = match method.as_str() {
+                    "ping" => Some(json!({})),
+                    // One that was not offered is refused like any other request.
+                    question::ELICIT if self.elicitation != Elicitation::Decline => {
+                        let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
+                        Some(question::answer(self.elicitation, params.as_ref()))
+                    }
+                    _ => None,
+                };
+                self.reply(message::reply(&id, &method, result));
+            }
             Incoming::Notification { method, params } => self.notified(&method, params.as_deref()),
         }
     }
@@ -365,7 +381,8 @@ impl Peer {
         let modern = modern.unwrap_or_else(|| inner.is_modern());
         // Asked for on every tool call: progress also keeps a slow call alive.
         let token = (progress.is_some() || method == "tools/call").then_some(id);
-        let text = message::request(id, method, &message::with_meta(params, modern, token));
+        let offered = modern.then_some(inner.elicitation);
+        let text = message::request(id, method, &message::with_meta(params, offered, token));
         if text.len() as u64 > inner.limit {
             return Err(CallError::TooLarge {
                 server: inner.server.clone(),

@@ -317,15 +317,12 @@ impl Server {
     }
 
     fn open(&self, list_changed: mpsc::Sender<()>) -> Result<Peer, String> {
-        let ServerConfig { name, transport, .. } = &self.config;
-        match transport {
-            Transport::Stdio { .. } => {
-                Stdio::start(name, transport, &self.guardian, self.limit, list_changed)
-            }
+        match &self.config.transport {
+            Transport::Stdio { .. } => Stdio::start(&self.config, &self.guardian, self.limit, list_changed),
             Transport::Http { url, headers } => {
                 let http = Http::new(url, headers, self.limit)?;
                 Ok(Peer(Arc::new(Inner::new(
-                    name,
+                    &self.config,
                     Link::Http(http),
                     self.limit,
                     list_changed,

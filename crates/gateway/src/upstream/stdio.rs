@@ -23,7 +23,7 @@ use super::{
     process::{self, Group, Guardian},
     stderr::Tail,
 };
-use crate::config::Transport;
+use crate::config::{ServerConfig, Transport};
 
 /// Time a child gets to exit after it closed its output or input, so that its status can be told.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
@@ -51,8 +51,7 @@ pub(super) struct Stdio {
 impl Stdio {
     /// Starts the child and its tasks.
     pub(super) fn start(
-        server: &str,
-        transport: &Transport,
+        config: &ServerConfig,
         guardian: &Arc<Guardian>,
         limit: u64,
         list_changed: mpsc::Sender<()>,
@@ -62,7 +61,7 @@ impl Stdio {
             args,
             env,
             cwd,
-        } = transport
+        } = &config.transport
         else {
             return Err("is no stdio server".to_owned());
         };
@@ -81,7 +80,7 @@ impl Stdio {
             stop: CancellationToken::new(),
             gone: watch::Sender::new(false),
         });
-        let inner = Arc::new(Inner::new(server, link, limit, list_changed));
+        let inner = Arc::new(Inner::new(config, link, limit, list_changed));
         tokio::spawn(supervise(
             Arc::clone(&inner),
             Streams {
