@@ -303,13 +303,19 @@ fn a_direct_only_tool_passes_through_unchanged() {
 
 #[test]
 fn a_client_is_told_when_the_direct_only_tools_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = folder.path().join("open");
     let mut servers = shop();
-    // Another environment makes it another server, whose tools no cache holds.
-    servers["shop"]["env"] = json!({ "RUN": std::process::id().to_string() });
+    // Never seen before, since its arguments are new, and closed until somebody has listed what there is without it.
+    servers["shop"]["command"] = json!("/bin/sh");
+    let wait = "while [ ! -e \"$0\" ]; do sleep 0.02; done; exec \"$1\" demo-server";
+    servers["shop"]["args"] = json!(["-c", wait, open, BINARY]);
     let mut door = Door::start(servers, json!({}));
     let listed = door.initialize()["result"]["capabilities"]["tools"]["listChanged"].clone();
     assert_eq!(listed, true);
-    // Never seen before, so the shop's picture tool appears with the shop.
+    assert_eq!(names(&door.request("tools/list", json!({}))), ["exec", "wait"]);
+    fs::write(&open, "").unwrap();
+    // The shop's picture tool appears with the shop.
     while door.next_message()["method"] != LIST_CHANGED {}
     assert_eq!(
         names(&door.request("tools/list", json!({}))),
