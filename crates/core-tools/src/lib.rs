@@ -27,6 +27,7 @@ mod exec;
 mod fetch;
 mod glob;
 mod grep;
+mod guardian;
 mod lines;
 mod ls;
 mod patch;
@@ -44,7 +45,12 @@ use codecell_tools::Tool;
 
 use crate::roots::Roots;
 
-pub use crate::{exec::ExecConfig, fetch::WebFetchConfig, roots::RootConfig};
+pub use crate::{
+    exec::ExecConfig,
+    fetch::WebFetchConfig,
+    guardian::{Guardian, Watch},
+    roots::RootConfig,
+};
 
 /// Which tools there are, and what they reach. The default has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

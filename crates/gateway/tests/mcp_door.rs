@@ -434,16 +434,23 @@ fn a_long_cell_gives_signs_of_life_also_while_it_is_resumed() {
         "tools/call",
         json!({ "name": "exec", "arguments": { "code": code }, "_meta": meta }),
     );
-    let (waiting, first) = door.answer(id);
-    let waiting = &waiting["result"]["structuredContent"];
-    assert_eq!(waiting["status"], "waiting", "{waiting}");
-    let run = json!({ "runId": waiting["runId"] });
-    let id = door.send(
-        "tools/call",
-        json!({ "name": "wait", "arguments": run, "_meta": meta }),
+    let (mut answer, first) = door.answer(id);
+    assert_eq!(
+        answer["result"]["structuredContent"]["status"], "waiting",
+        "{answer}"
     );
-    let (done, second) = door.answer(id);
-    assert_eq!(done["result"]["structuredContent"]["value"], "2026-01", "{done}");
+    let mut second = Vec::new();
+    // One resumption is enough, unless the machine is busy.
+    while answer["result"]["structuredContent"]["status"] == "waiting" {
+        let run = json!({ "runId": answer["result"]["structuredContent"]["runId"] });
+        let params = json!({ "name": "wait", "arguments": run, "_meta": meta });
+        let id = door.send("tools/call", params);
+        let (next, notifications) = door.answer(id);
+        answer = next;
+        second.extend(notifications);
+    }
+    let value = &answer["result"]["structuredContent"]["value"];
+    assert_eq!(value, "2026-01", "{answer}");
     let says = |notifications: &[Value], word: &str| {
         notifications
             .iter()
@@ -605,11 +612,15 @@ fn a_request_to_end_is_followed_while_a_cell_runs() {
 fn requests_that_are_piped_in_are_answered_before_the_end() {
     let mut door = Door::start(json!({}), json!({}));
     door.initialize();
+    // The first program of a process takes its time where machines are busy, and the end does not wait for long.
+    let params = json!({ "name": "exec", "arguments": { "code": "return 8" } });
+    door.request("tools/call", params);
     let id = door.send(
         "tools/call",
         json!({ "name": "exec", "arguments": { "code": "return 9" } }),
     );
     drop(door.stdin.take());
-    assert_eq!(door.answer(id).0["result"]["structuredContent"]["value"], 9);
+    let (answer, _) = door.answer(id);
+    assert_eq!(answer["result"]["structuredContent"]["value"], 9, "{answer}");
     assert_eq!(door.child.wait().unwrap().code(), Some(0));
 }

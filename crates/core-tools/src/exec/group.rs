@@ -1,11 +1,13 @@
 //! A program and everything it starts, ended together.
 
 use std::process::Child;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::oneshot;
+
+use crate::guardian::{Guardian, Watch};
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +24,17 @@ pub(super) enum Ended {
 /// the group is ever hit.
 pub(super) struct Group {
     leader: Option<Pid>,
+    /// Goes before the child is reaped, as a number that is free is not to be guarded.
+    _watch: Option<Watch>,
     /// Its end tells the waiting thread to reap.
     _reap: mpsc::Sender<()>,
 }
 
 impl Group {
     /// Takes charge of a child that was started as the leader of its own group. The receiver hears how it ended.
-    pub(super) fn lead(mut child: Child) -> (Self, oneshot::Receiver<Ended>) {
+    pub(super) fn lead(mut child: Child, guardian: &Arc<Guardian>) -> (Self, oneshot::Receiver<Ended>) {
         let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let watch = leader.map(|leader| guardian.watch(leader.as_raw_nonzero().get()));
         let (ended, heard) = oneshot::channel();
         let (reap, told) = mpsc::channel::<()>();
         tokio::task::spawn_blocking(move || {
@@ -39,7 +44,12 @@ impl Group {
             let _ = told.recv();
             let _ = child.wait();
         });
-        (Self { leader, _reap: reap }, heard)
+        let group = Self {
+            leader,
+            _watch: watch,
+            _reap: reap,
+        };
+        (group, heard)
     }
 
     /// Signals the whole group. That it is gone already is fine.

@@ -1,12 +1,13 @@
 //! `exec`: a shell command with limits.
 //!
 //! A command is confined by time and output only: it can read, change and reach what this process can. Whatever stays
-//! in its process group is ended with it; a program that makes itself a session of its own (`setsid`) is not.
+//! in its process group is ended with it, also when this process is killed; a program that makes itself a session of its own (`setsid`) is not.
 
 mod capped;
 mod group;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ use self::capped::Capped;
 use self::group::{Ended, Group};
 use crate::CoreToolsError;
 use crate::adapter::{Effect, arguments, check, closed, define, value};
+use crate::guardian::Guardian;
 use crate::problem;
 use crate::roots::{Place, Roots};
 
@@ -40,6 +42,10 @@ const DRAIN: Duration = Duration::from_millis(500);
 
 /// What a command inherits. Everything else of the environment, tokens above all, has to be configured by name.
 const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TERM"];
+
+/// Waits for a word before it becomes the shell of the command: until then the command is not guarded, and a process
+/// that is killed before it gives the word leaves nothing behind.
+const STARTER: &str = r#"read -r word && exec /bin/sh -c "$1" </dev/null"#;
 
 /// The limits of the shell tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +98,7 @@ pub(crate) struct Exec {
     definition: ToolDefinition,
     config: Arc<ExecConfig>,
     roots: Arc<Roots>,
+    guardian: Arc<Guardian>,
 }
 
 pub(crate) fn tool(config: ExecConfig, roots: &Arc<Roots>) -> Result<Exec, CoreToolsError> {
@@ -140,6 +147,7 @@ pub(crate) fn tool(config: ExecConfig, roots: &Arc<Roots>) -> Result<Exec, CoreT
         definition,
         config: Arc::new(config),
         roots: Arc::clone(roots),
+        guardian: Arc::default(),
     })
 }
 
@@ -154,6 +162,7 @@ impl Tool for Exec {
 
     fn call(&self, call: ToolCall) -> BoxFuture<Result<ToolResult, ToolError>> {
         let (config, roots) = (Arc::clone(&self.config), Arc::clone(&self.roots));
+        let guardian = Arc::clone(&self.guardian);
         Box::pin(async move {
             let given: Arguments = arguments(&call)?;
             check(&call.cancel)?;
@@ -163,7 +172,7 @@ impl Tool for Exec {
                 .min(config.max_limit);
             let output = config.max_output_bytes;
             // Starting a program looks up folders and waits for the system.
-            let started = tokio::task::spawn_blocking(move || start(&config, &roots, &given))
+            let started = tokio::task::spawn_blocking(move || start(&config, &roots, &guardian, &given))
                 .await
                 .map_err(|_| ToolError::new("internal_error", "the shell could not be started"))??;
             let answer = run(started, limit, output, &call.cancel).await?;
@@ -180,7 +189,12 @@ struct Started {
     stderr: Option<ChildStderr>,
 }
 
-fn start(config: &ExecConfig, roots: &Roots, given: &Arguments) -> Result<Started, ToolError> {
+fn start(
+    config: &ExecConfig,
+    roots: &Roots,
+    guardian: &Arc<Guardian>,
+    given: &Arguments,
+) -> Result<Started, ToolError> {
     if given.command.contains('\0') {
         let message = "a command cannot contain a NUL character";
         return Err(ToolError::new("invalid_arguments", message));
@@ -192,11 +206,11 @@ fn start(config: &ExecConfig, roots: &Roots, given: &Arguments) -> Result<Starte
     let folder = place.open_folder()?;
     let mut command = Command::new("/bin/sh");
     command
-        .arg("-c")
+        .args(["-c", STARTER, "/bin/sh"])
         .arg(&given.command)
         .current_dir(spell(&place, &folder))
         .env_clear()
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
@@ -213,14 +227,19 @@ fn start(config: &ExecConfig, roots: &Roots, given: &Arguments) -> Result<Starte
         }
         command.env(name, value);
     }
+    guardian.stand_by();
     let mut child = command.spawn().map_err(|error| {
         let message = format!("the shell cannot be started: {error}");
         ToolError::new("unavailable", message)
     })?;
     drop(folder);
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (word, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // From here on the group is ended on every way out.
-    let (group, ended) = Group::lead(child);
+    let (group, ended) = Group::lead(child, guardian);
+    if let Some(mut word) = word {
+        // Fails only if the shell has gone already, which is told like any other end.
+        let _ = word.write_all(b"\n");
+    }
     let unreadable = |error| ToolError::new("io_error", format!("the output cannot be read: {error}"));
     Ok(Started {
         group,

@@ -26,7 +26,7 @@ const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// How long running cells may go on after the caller closed its side.
 ///
 /// Long enough for `echo … | codecell mcp` to see its answer, shorter than any host waits before it kills us.
-const END_GRACE: Duration = Duration::from_millis(500);
+const END_GRACE: Duration = Duration::from_secs(2);
 
 /// Serves one connection until its peer closes it or `stop` fires, then ends everything that was started for it.
 ///

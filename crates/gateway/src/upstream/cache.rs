@@ -2,6 +2,10 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use serde::{Deserialize, Serialize};
@@ -50,7 +54,13 @@ pub(super) struct Facts {
 pub(super) struct Cache {
     file: PathBuf,
     key: String,
+    turns: Arc<AtomicU64>,
+    /// The turn that was written last.
+    written: Arc<Mutex<u64>>,
 }
+
+/// Makes the names of half-written files different.
+static HALVES: AtomicU64 = AtomicU64::new(0);
 
 impl Cache {
     pub(super) fn new(folder: &Path, config: &ServerConfig) -> Self {
@@ -71,7 +81,14 @@ impl Cache {
         Self {
             file: folder.join(format!("{slug}-{short}.json")),
             key,
+            turns: Arc::default(),
+            written: Arc::default(),
         }
+    }
+
+    /// A place in the order of writing, so that an older list never replaces a newer one.
+    pub(super) fn turn(&self) -> u64 {
+        self.turns.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// What was remembered, or why it cannot be used. No file is no problem.
@@ -97,7 +114,12 @@ impl Cache {
     }
 
     /// Writes beside the file and renames, so that a reader or a crash never sees half of it.
-    pub(super) fn store(&self, facts: Facts, tools: Vec<Box<RawValue>>) -> io::Result<()> {
+    pub(super) fn store(&self, turn: u64, facts: Facts, tools: Vec<Box<RawValue>>) -> io::Result<()> {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if turn <= *written {
+            return Ok(());
+        }
+        *written = turn;
         let remembered = Remembered {
             format: FORMAT,
             key: self.key.clone(),
@@ -111,7 +133,10 @@ impl Cache {
         let text = serde_json::to_vec(&remembered)?;
         let folder = self.file.parent().unwrap_or(Path::new("."));
         create_private(folder)?;
-        let half = self.file.with_extension(format!("{}.tmp", std::process::id()));
+        let number = HALVES.fetch_add(1, Ordering::Relaxed);
+        let half = self
+            .file
+            .with_extension(format!("{}-{number}.tmp", std::process::id()));
         fs::write(&half, text)
             .and_then(|()| fs::rename(&half, &self.file))
             .inspect_err(|_| {
@@ -229,7 +254,7 @@ mod tests {
         assert!(cache.load().unwrap().is_none());
         let tool = r#"{"name":"x","n":123456789012345678901234567890}"#;
         cache
-            .store(facts(), vec![RawValue::from_string(tool.to_owned()).unwrap()])
+            .store(1, facts(), vec![RawValue::from_string(tool.to_owned()).unwrap()])
             .unwrap();
         let found = cache.load().unwrap().unwrap();
         assert_eq!(
@@ -253,6 +278,19 @@ mod tests {
     }
 
     #[test]
+    fn an_older_list_never_replaces_a_newer_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path(), &config("a", "1"));
+        let [older, newer] = [cache.turn(), cache.turn()];
+        for (turn, name) in [(newer, "newer"), (older, "older")] {
+            let tool = RawValue::from_string(format!("{name:?}")).unwrap();
+            cache.store(turn, facts(), vec![tool]).unwrap();
+        }
+        let found = cache.load().unwrap().unwrap();
+        assert_eq!(found.tools[0].get(), r#""newer""#);
+    }
+
+    #[test]
     fn another_configuration_is_another_server() {
         let folder = Path::new("f");
         let file = |name: &str, token: &str| Cache::new(folder, &config(name, token)).file;
@@ -265,7 +303,7 @@ mod tests {
     fn a_damaged_file_is_ignored_with_a_reason() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(folder.path(), &config("a", "1"));
-        cache.store(facts(), vec![]).unwrap();
+        cache.store(1, facts(), vec![]).unwrap();
         fs::write(&cache.file, "{\"format\":1").unwrap();
         let message = cache.load().unwrap_err();
         assert!(message.contains("are ignored: not readable"), "{message}");

@@ -99,6 +99,19 @@ pub enum CallError {
         /// Whether the call may have had an effect.
         in_doubt: bool,
     },
+    /// The server does not read what it is sent, and this still waited behind it. Nothing was sent, so nothing ran.
+    #[error(
+        "MCP server `{server}` does not read its input, where {waiting} bytes wait: `{method}` was not sent; it may be busy, \
+         so try again later, and end its process if it stays like this, since it is started anew then"
+    )]
+    Unread {
+        /// The server.
+        server: String,
+        /// The method asked for.
+        method: String,
+        /// The bytes that wait to be read.
+        waiting: u64,
+    },
     /// No answer in time; the server was told to stop.
     #[error("MCP server `{server}` did not answer `{method}` within {} ms; it was told to cancel", limit.as_millis())]
     TimedOut {

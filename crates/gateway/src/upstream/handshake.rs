@@ -27,6 +27,9 @@ const SETTLE: Duration = Duration::from_secs(5);
 /// Longest instructions that are kept; the longest seen in the field have 5,300 characters.
 const MAX_INSTRUCTIONS_CHARS: usize = 32_000;
 
+/// Longest revision that is kept; a real one has ten characters.
+const MAX_VERSION_CHARS: usize = 100;
+
 /// What the first message of a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
@@ -293,7 +296,10 @@ async fn initialize(peer: &Peer) -> Result<Agreement, CallError> {
     let answer = greet(peer, "initialize", params, false).await?;
     let mut read = Answer::read(&answer).ok_or_else(|| malformed(peer, "initialize", &answer))?;
     match read.protocol_version.take() {
-        Some(version) => Ok(read.agreement(Era::Legacy, version)),
+        Some(version) => {
+            let version = message::clip(&version, MAX_VERSION_CHARS);
+            Ok(read.agreement(Era::Legacy, version))
+        }
         None => Err(malformed(peer, "initialize", &answer)),
     }
 }

@@ -1,10 +1,12 @@
 //! Reading all pages of `tools/list`.
 use std::{collections::HashSet, time::Duration};
 
+use sha2::{Digest, Sha256};
+
 use super::{
     error::CallError,
     headers,
-    message::{Fields, raw, strip},
+    message::{Fields, clip, raw, strip},
     peer::{Call, Peer},
     tools::{self, Collected, Rules},
 };
@@ -12,6 +14,9 @@ use crate::config::ServerConfig;
 
 /// Pages read of one list: with one tool a page, still enough for the largest catalogs seen.
 const MAX_PAGES: usize = 5_000;
+
+/// Longest part of a cursor that is shown.
+const CURSOR_CHARS: usize = 200;
 
 /// How a listing ended.
 pub(super) struct Listing {
@@ -38,7 +43,8 @@ pub(super) async fn list_tools(
         ttl: None,
         failure: None,
     };
-    let mut cursors: HashSet<String> = HashSet::new();
+    // Digests, since a cursor may be as long as a message.
+    let mut cursors: HashSet<[u8; 32]> = HashSet::new();
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
         let mut params = Fields::default();
@@ -72,9 +78,10 @@ pub(super) async fn list_tools(
                 listing.collected.note_full();
                 return listing;
             }
-            Some(next) if !cursors.insert(next.clone()) => {
+            Some(next) if !cursors.insert(Sha256::digest(&next).into()) => {
                 listing.collected.note(format!(
-                    "tools/list repeats the cursor `{next}`; reading stopped there"
+                    "tools/list repeats the cursor `{}`; reading stopped there",
+                    clip(&next, CURSOR_CHARS)
                 ));
                 return listing;
             }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{MapAccess, Visitor},
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
     ser::SerializeMap,
 };
 use serde_json::{Value, json, value::RawValue};
@@ -163,6 +163,11 @@ pub(super) fn parse(text: &str) -> Option<Incoming> {
         <&RawValue>::deserialize(deserializer).map(Some)
     }
 
+    // An array would be read as the fields in their order.
+    let text = text.trim_start();
+    if !text.starts_with('{') {
+        return None;
+    }
     let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
     if let Some(method) = envelope.method {
         return Some(match envelope.id {
@@ -194,10 +199,42 @@ fn our_id(text: &str) -> Option<u64> {
 /// Reads a message or a batch of them, as the revision 2025-03-26 allowed.
 pub(super) fn parse_all(text: &str) -> Vec<Incoming> {
     if text.starts_with('[') {
-        let parts: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+        let parts = elements(text, MAX_BATCH).unwrap_or_default();
         return parts.iter().filter_map(|part| parse(part.get())).collect();
     }
     parse(text).into_iter().collect()
+}
+
+/// Messages taken from one batch: this client sends none, so nobody has reason to answer with many.
+const MAX_BATCH: usize = 1_000;
+
+/// The first elements of an array, `most` of them; `None` if it is none. A text of many tiny elements would take a
+/// multiple of its size otherwise.
+pub(super) fn elements(text: &str, most: usize) -> Option<Vec<&RawValue>> {
+    struct First(usize);
+    impl<'de> Visitor<'de> for First {
+        type Value = Vec<&'de RawValue>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an array")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+            let mut first = Vec::new();
+            while first.len() < self.0 {
+                match array.next_element()? {
+                    Some(element) => first.push(element),
+                    None => return Ok(first),
+                }
+            }
+            while array.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(first)
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let first = reader.deserialize_seq(First(most)).ok()?;
+    reader.end().ok()?;
+    Some(first)
 }
 
 /// A request with the given parameters.
@@ -365,6 +402,26 @@ mod tests {
         check(r#"{"id":1}"#, "nothing");
         check("INFO starting", "nothing");
         check("[1]", "nothing");
+        check(r#"[7,null,null,{"a":1},null]"#, "nothing");
+        check(r#" {"id":1,"result":2}"#, "ok Some(1) 2");
+    }
+
+    #[test]
+    fn of_a_long_array_the_first_elements_are_taken_and_the_rest_is_read_all_the_same() {
+        for (text, expected) in [
+            ("[]", Some(vec![])),
+            (r#"[1, {"a":[2]} ]"#, Some(vec!["1", r#"{"a":[2]}"#])),
+            ("[1,2,3,[4]]", Some(vec!["1", "2"])),
+            ("[1,2,3,[4]", None),
+            ("[1,2]]", None),
+            ("{}", None),
+        ] {
+            let found = elements(text, 2);
+            let found: Option<Vec<&str>> = found.map(|found| found.into_iter().map(RawValue::get).collect());
+            assert_eq!(found, expected, "{text}");
+        }
+        let batch = format!("[{}0]", r#"{"method":"a"},"#.repeat(5_000));
+        assert_eq!(parse_all(&batch).len(), MAX_BATCH);
     }
 
     #[test]

@@ -36,6 +36,8 @@ mod http;
 mod lines;
 mod listing;
 mod message;
+mod outbox;
+mod pace;
 mod peer;
 mod process;
 mod question;
@@ -47,6 +49,7 @@ mod stderr;
 mod stdio;
 mod subscribe;
 mod tools;
+mod upkeep;
 mod upstreams;
 
 pub(crate) use self::message::Fields;

@@ -12,8 +12,8 @@ use std::{
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 use tokio::{
-    sync::{mpsc, oneshot, watch},
-    time::{Instant, sleep_until},
+    sync::{Semaphore, mpsc, oneshot, watch},
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,7 @@ use super::{
     error::{CallError, Message, Phase},
     http::{Failure, Http},
     message::{self, Fields, Incoming, Outcome, RpcError},
+    outbox::Refused,
     question,
     stdio::Stdio,
 };
@@ -28,6 +29,11 @@ use crate::config::{Elicitation, ServerConfig};
 
 /// How many times its own limit a request may take in all while it keeps reporting progress.
 const PROGRESS_STRETCH: u32 = 10;
+
+/// Replies and notifications over HTTP that are on their way at once, and the time one takes at most: a server that
+/// asks without end and takes no answer costs no more.
+const MAX_ASIDES: usize = 256;
+const ASIDE_LIMIT: Duration = Duration::from_secs(10);
 
 /// A step of a running call, as the server reports it.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,6 +113,7 @@ pub(super) struct Inner {
     waiting: Mutex<HashMap<u64, Pending>>,
     closed: watch::Sender<Option<String>>,
     list_changed: mpsc::Sender<()>,
+    asides: Arc<Semaphore>,
 }
 
 impl Inner {
@@ -121,6 +128,7 @@ impl Inner {
             waiting: Mutex::default(),
             closed: watch::Sender::new(None),
             list_changed,
+            asides: Arc::new(Semaphore::new(MAX_ASIDES)),
         }
     }
 
@@ -206,22 +214,41 @@ impl Inner {
 
     fn reply(self: &Arc<Self>, text: String) {
         match &self.link {
-            Link::Stdio(stdio) => {
-                stdio.send(text);
-            }
+            Link::Stdio(stdio) => stdio.outbox.tell(text),
             Link::Http(_) => self.post_aside(text),
         }
     }
 
-    /// Sends a message whose fate does not matter.
+    /// Sends a message whose fate does not matter; one of too many is dropped.
     fn post_aside(self: &Arc<Self>, text: String) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        let Ok(place) = Arc::clone(&self.asides).try_acquire_owned() else {
+            tracing::debug!(
+                server = self.server,
+                "a message was dropped: too many are on their way"
+            );
+            return;
+        };
         let inner = Arc::clone(self);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                if let Link::Http(http) = &inner.link {
-                    http.tell(text).await;
-                }
-            });
+        runtime.spawn(async move {
+            let _place = place;
+            if let Link::Http(http) = &inner.link {
+                // Nobody hears of it if this takes too long.
+                let _ = timeout(ASIDE_LIMIT, http.tell(text)).await;
+            }
+        });
+    }
+
+    /// Takes a request back that waits to be written: how many bytes wait with it, or `None` if it may have gone out.
+    fn withdraw(&self, id: u64) -> Option<u64> {
+        match &self.link {
+            Link::Stdio(stdio) => {
+                let bytes = stdio.outbox.bytes();
+                stdio.outbox.withdraw(id).then_some(bytes)
+            }
+            Link::Http(_) => None,
         }
     }
 
@@ -292,14 +319,13 @@ impl Flight<'_> {
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
         self.inner.waiting().remove(&self.id);
-        if !self.courteous {
+        // What was never sent needs no cancelling, and must not wait for a reader when nobody waits for it.
+        if self.inner.withdraw(self.id).is_some() || !self.courteous {
             return;
         }
         let text = message::cancelled(self.id, "the caller gave up or the time limit passed");
         match &self.inner.link {
-            Link::Stdio(stdio) => {
-                stdio.send(text);
-            }
+            Link::Stdio(stdio) => stdio.outbox.tell(text),
             // Over modern HTTP, closing the response stream is the signal, and dropping the future closes it.
             Link::Http(_) if self.modern => {}
             Link::Http(_) => self.inner.post_aside(text),
@@ -350,9 +376,7 @@ impl Peer {
     /// Tells the server something and, over HTTP, waits until it has taken it: order matters.
     pub(super) async fn notify(&self, text: String) {
         match &self.0.link {
-            Link::Stdio(stdio) => {
-                stdio.send(text);
-            }
+            Link::Stdio(stdio) => stdio.outbox.tell(text),
             Link::Http(http) => http.tell(text).await,
         }
     }
@@ -415,6 +439,10 @@ impl Peer {
                     return Err(CallError::Cancelled { server: inner.server.clone(), method: method.to_owned() });
                 }
                 () = until(deadline) => {
+                    if let Some(bytes) = inner.withdraw(id) {
+                        flight.landed();
+                        return Err(self.unread(method, bytes));
+                    }
                     // Which limit it was: silence, or the most that progress may buy.
                     let total = limit.map(|limit| limit * PROGRESS_STRETCH).filter(|total| started.elapsed() >= *total);
                     return Err(CallError::TimedOut {
@@ -470,16 +498,23 @@ impl Peer {
             match answer.await {
                 Ok(Ok(outcome)) => Ok(outcome),
                 Ok(Err(Interrupt::TooLarge(actual))) => Err(self.answer_too_large(method, actual)),
-                Ok(Err(Interrupt::Closed)) | Err(_) => Err(self.disconnected(method, Phase::Waiting)),
+                Ok(Err(Interrupt::Closed)) | Err(_) => {
+                    let sent = inner.withdraw(id).is_none();
+                    let phase = if sent { Phase::Waiting } else { Phase::Sending };
+                    Err(self.disconnected(method, phase))
+                }
             }
         };
         match &inner.link {
-            Link::Stdio(stdio) => {
-                if !stdio.send(text) {
-                    return Err(self.disconnected(method, Phase::Sending));
+            Link::Stdio(stdio) => match stdio.outbox.request(id, text) {
+                Ok(()) => interrupted.await,
+                Err(Refused::Full(bytes)) => Err(self.unread(method, bytes)),
+                Err(Refused::Ended) => {
+                    // How the child ended is known a moment later.
+                    self.closed().await;
+                    Err(self.disconnected(method, Phase::Sending))
                 }
-                interrupted.await
-            }
+            },
             Link::Http(http) => {
                 let deliver = |incoming| inner.deliver(incoming);
                 tokio::select! {
@@ -510,6 +545,14 @@ impl Peer {
             message: Message::Answer,
             actual,
             limit: self.0.limit,
+        }
+    }
+
+    fn unread(&self, method: &str, waiting: u64) -> CallError {
+        CallError::Unread {
+            server: self.0.server.clone(),
+            method: method.to_owned(),
+            waiting,
         }
     }
 

@@ -2,11 +2,12 @@
 //!
 //! Every child leads a process group of its own, and it is always the whole group that is ended, because the
 //! servers of `npx`, `uvx` and `sh -c` are grandchildren. While the gateway lives it ends them itself. Should
-//! it be killed, a *guardian* does: a tiny shell that reads the list of groups from a pipe which only the
-//! gateway holds open, and ends whatever is left when the pipe breaks. (A parent-death signal would need
-//! unsafe code, reach only direct children, and fire when a mere thread ends.)
+//! it be killed, the [`Guardian`] does.
 use std::{collections::BTreeMap, path::Path, process::Stdio, sync::Arc, time::Duration};
 
+use codecell_core_tools::Guardian;
+#[cfg(unix)]
+use codecell_core_tools::Watch;
 use tokio::process::{Child, Command};
 
 use crate::config::Secret;
@@ -122,7 +123,8 @@ pub(super) fn describe(status: std::process::ExitStatus) -> String {
 pub(super) struct Group {
     #[cfg(unix)]
     id: Option<rustix::process::Pid>,
-    guardian: Arc<Guardian>,
+    #[cfg(unix)]
+    watch: Option<Watch>,
 }
 
 impl Group {
@@ -132,20 +134,13 @@ impl Group {
             .id()
             .and_then(|id| i32::try_from(id).ok())
             .and_then(rustix::process::Pid::from_raw);
-        if let Some(id) = id {
-            guardian.watch(id.as_raw_nonzero().get());
-        }
-        Self {
-            id,
-            guardian: Arc::clone(guardian),
-        }
+        let watch = id.map(|id| guardian.watch(id.as_raw_nonzero().get()));
+        Self { id, watch }
     }
 
     #[cfg(not(unix))]
-    fn of(_child: &Child, guardian: &Arc<Guardian>) -> Self {
-        Self {
-            guardian: Arc::clone(guardian),
-        }
+    fn of(_child: &Child, _guardian: &Arc<Guardian>) -> Self {
+        Self {}
     }
 
     /// Ends the group in at most the sum of the three graces; the child's input is closed by now.
@@ -198,9 +193,8 @@ impl Group {
 
     #[cfg(unix)]
     fn forget(&mut self) {
-        if let Some(id) = self.id.take() {
-            self.guardian.release(id.as_raw_nonzero().get());
-        }
+        self.id = None;
+        self.watch = None;
     }
 }
 
@@ -212,116 +206,4 @@ impl Drop for Group {
             self.forget();
         }
     }
-}
-
-/// Ends the groups that a killed gateway leaves behind. Started with the first child; one per gateway.
-#[derive(Default)]
-pub(super) struct Guardian {
-    #[cfg(unix)]
-    shell: std::sync::Mutex<Option<Shell>>,
-}
-
-#[cfg(unix)]
-enum Shell {
-    Running {
-        pipe: std::process::ChildStdin,
-        process: std::process::Child,
-    },
-    /// It could not be started: said once, not per server.
-    Unavailable,
-}
-
-/// Reads `+ GROUP` and `- GROUP` lines until the pipe breaks. It ignores the signals that a terminal sends
-/// to everyone, since its turn comes after them.
-#[cfg(unix)]
-const SCRIPT: &str = r#"
-trap '' INT TERM HUP QUIT
-groups=
-while read -r verb group; do
-  case $verb in
-    +) groups="$groups $group" ;;
-    -) rest=
-       for known in $groups; do [ "$known" = "$group" ] || rest="$rest $known"; done
-       groups=$rest ;;
-  esac
-done
-[ -n "$groups" ] || exit 0
-for group in $groups; do kill -s TERM -- "-$group" 2>/dev/null; done
-sleep 1
-for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
-"#;
-
-#[cfg(unix)]
-impl Guardian {
-    /// Starts the shell unless it was. Before the child, which survives a kill until it is watched.
-    fn stand_by(&self) {
-        let mut shell = self
-            .shell
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        shell.get_or_insert_with(Self::start);
-    }
-
-    fn watch(&self, group: i32) {
-        self.tell('+', group);
-    }
-
-    fn release(&self, group: i32) {
-        self.tell('-', group);
-    }
-
-    fn tell(&self, verb: char, group: i32) {
-        use std::io::Write;
-        let mut shell = self
-            .shell
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let shell = shell.get_or_insert_with(Self::start);
-        if let Shell::Running { pipe, .. } = shell
-            && writeln!(pipe, "{verb} {group}").is_err()
-        {
-            tracing::warn!("the guardian of child processes is gone; they would survive a killed gateway");
-            *shell = Shell::Unavailable;
-        }
-    }
-
-    fn start() -> Shell {
-        use std::os::unix::process::CommandExt;
-        let started = std::process::Command::new("/bin/sh")
-            .args(["-c", SCRIPT])
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            // Out of the gateway's group, so that what ends the gateway's group does not end it.
-            .process_group(0)
-            .spawn();
-        match started.map(|mut process| (process.stdin.take(), process)) {
-            Ok((Some(pipe), process)) => Shell::Running { pipe, process },
-            Ok((None, _)) | Err(_) => {
-                tracing::warn!("no /bin/sh to guard child processes; they would survive a killed gateway");
-                Shell::Unavailable
-            }
-        }
-    }
-
-    /// Lets the shell go and waits for it: it ends at once when no group is left.
-    pub(super) fn dismiss(&self) {
-        let shell = self
-            .shell
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .take();
-        if let Some(Shell::Running { pipe, mut process }) = shell {
-            drop(pipe);
-            let _ = process.wait();
-        }
-    }
-}
-
-#[cfg(not(unix))]
-impl Guardian {
-    pub(super) fn dismiss(&self) {}
 }

@@ -1,29 +1,26 @@
-//! One server from its start to the gateway's end: connected, listed, watched and connected again.
+//! One server from its start to the gateway's end: connected, watched and connected again.
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
+use codecell_core_tools::Guardian;
 use tokio::{
     sync::{Notify, mpsc, watch},
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
     backoff::Backoff,
-    cache::{Cache, Facts},
-    error::CallError,
+    cache::Cache,
     handshake::{self, Agreement, Disagreement, Opening},
     headers,
     http::Http,
-    listing::{Listing, list_tools},
     peer::{Inner, Link, Peer},
-    process::Guardian,
     snapshot::ServerSnapshot,
     state::{Era, State, ToolDump},
     stdio::Stdio,
-    subscribe::subscribe,
     tools::{Collected, Rules},
     upstreams::Hub,
 };
@@ -31,13 +28,6 @@ use crate::config::{ServerConfig, Transport};
 
 /// The least time between two attempts, however much a server is in demand.
 const LEAST_GAP: Duration = Duration::from_secs(2);
-
-/// Pause before a changed list is read, because servers announce a batch of changes one by one.
-const SETTLE: Duration = Duration::from_millis(50);
-
-/// Bounds for reading a list again when the server says how long it is good for.
-const LEAST_TTL: Duration = Duration::from_secs(60);
-const LONGEST_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a caller may do with the server now.
 #[derive(Clone)]
@@ -48,22 +38,16 @@ pub(super) enum Standing {
     Down(State),
 }
 
-struct View {
-    snapshot: ServerSnapshot,
-    /// The first attempt and its listing are over.
-    settled: bool,
-}
-
 pub(super) struct Server {
     pub(super) config: ServerConfig,
     /// Tools were known before anything was started.
     pub(super) cached: bool,
-    cache: Option<Cache>,
+    pub(super) cache: Option<Cache>,
     patience: Duration,
     limit: u64,
     guardian: Arc<Guardian>,
     hub: Weak<Hub>,
-    view: Mutex<View>,
+    view: Mutex<ServerSnapshot>,
     standing: watch::Sender<Standing>,
     demand: Notify,
     opening: Mutex<Opening>,
@@ -96,6 +80,7 @@ impl Server {
         let mut snapshot = ServerSnapshot {
             name: config.name.clone(),
             state: state.clone(),
+            settled: config.disabled,
             stale: false,
             listing: false,
             tools: Arc::from([]),
@@ -141,7 +126,6 @@ impl Server {
         } else {
             Standing::Coming(state)
         };
-        let settled = config.disabled;
         Self {
             config,
             cached,
@@ -150,23 +134,16 @@ impl Server {
             limit,
             guardian,
             hub,
-            view: Mutex::new(View { snapshot, settled }),
+            view: Mutex::new(snapshot),
             standing: watch::Sender::new(standing),
             demand: Notify::new(),
             opening: Mutex::new(opening),
         }
     }
 
-    fn view(&self) -> MutexGuard<'_, View> {
+    /// What the next snapshot will show. What others have been told is the hub's snapshot alone.
+    pub(super) fn view(&self) -> MutexGuard<'_, ServerSnapshot> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn snapshot(&self) -> ServerSnapshot {
-        self.view().snapshot.clone()
-    }
-
-    pub(super) fn settled(&self) -> bool {
-        self.view().settled
     }
 
     pub(super) fn standing(&self) -> watch::Receiver<Standing> {
@@ -179,19 +156,22 @@ impl Server {
     }
 
     pub(super) fn tool<T>(&self, name: &str, read: impl FnOnce(&ToolDump) -> T) -> Option<T> {
-        let tools = Arc::clone(&self.view().snapshot.tools);
+        let tools = Arc::clone(&self.view().tools);
         tools.iter().find(|tool| tool.name == name).map(|tool| read(tool))
     }
 
     /// Changes the view and tells everyone.
-    fn change(&self, change: impl FnOnce(&mut View)) {
+    ///
+    /// Where the standing changes as well, it does so afterwards: who learns from a call how the server stands finds it
+    /// no different in the snapshot.
+    pub(super) fn change(&self, change: impl FnOnce(&mut ServerSnapshot)) {
         change(&mut self.view());
         if let Some(hub) = self.hub.upgrade() {
             hub.publish();
         }
     }
 
-    fn stand(&self, standing: Standing) {
+    pub(super) fn stand(&self, standing: Standing) {
         self.standing.send_replace(standing);
     }
 
@@ -214,18 +194,22 @@ impl Server {
                 }
                 Err(state) => {
                     tracing::warn!(server = self.config.name, %state, "not connected");
-                    self.stand(Standing::Down(state.clone()));
                     self.change(|view| {
-                        view.snapshot.state = state;
-                        view.snapshot.listing = false;
+                        view.state = state.clone();
+                        view.listing = false;
                         view.settled = true;
                     });
+                    self.stand(Standing::Down(state));
                 }
             }
             self.pause(begun, backoff.next(), &stop).await;
         }
+        self.change(|view| {
+            view.state = State::Stopped;
+            view.listing = false;
+            view.settled = true;
+        });
         self.stand(Standing::Down(State::Stopped));
-        self.change(|view| view.snapshot.state = State::Stopped);
     }
 
     /// Waits out the back-off, or less if somebody wants the server; never less than the least gap.
@@ -252,15 +236,15 @@ impl Server {
             .unwrap_or_else(|| "closed the connection".to_owned());
         tracing::warn!(server = self.config.name, reason, "lost, restarting");
         let state = State::Restarting { reason };
-        self.stand(Standing::Coming(state.clone()));
         self.change(|view| {
-            view.snapshot.state = state;
-            view.snapshot.stale = true;
-            view.snapshot.listing = false;
-            view.snapshot.stderr_tail = peer.0.stderr();
-            view.snapshot.noise_lines = peer.noise();
+            view.state = state.clone();
+            view.stale = true;
+            view.listing = false;
+            view.stderr_tail = peer.0.stderr();
+            view.noise_lines = peer.noise();
             view.settled = true;
         });
+        self.stand(Standing::Coming(state));
     }
 
     /// Opens a connection and agrees on an era, with a second process if the first broke over the probe.
@@ -307,8 +291,8 @@ impl Server {
             Ok(agreement) => Ok((peer, agreement)),
             Err(disagreement) => {
                 self.change(|view| {
-                    view.snapshot.stderr_tail = peer.0.stderr();
-                    view.snapshot.noise_lines = peer.noise();
+                    view.stderr_tail = peer.0.stderr();
+                    view.noise_lines = peer.noise();
                 });
                 peer.stop().await;
                 Err(disagreement)
@@ -331,114 +315,6 @@ impl Server {
         }
     }
 
-    /// Keeps the tools up to date until the connection ends or the gateway stops.
-    async fn serve(
-        &self,
-        peer: &Peer,
-        agreement: &Agreement,
-        mut changes: mpsc::Receiver<()>,
-        stop: &CancellationToken,
-    ) {
-        self.change(|view| {
-            view.snapshot.state = State::Ready;
-            view.snapshot.listing = true;
-            view.snapshot.era = Some(agreement.era);
-            view.snapshot.protocol_version = Some(agreement.version.clone());
-            view.snapshot.instructions = agreement.instructions.clone().map(Arc::from);
-            view.snapshot.has_resources = agreement.offers("resources");
-            view.snapshot.has_prompts = agreement.offers("prompts");
-        });
-        self.stand(Standing::Up(peer.clone()));
-        let work = async {
-            let mut ttl = self.refresh(peer, agreement).await;
-            loop {
-                tokio::select! {
-                    change = changes.recv() => {
-                        if change.is_none() {
-                            return;
-                        }
-                        sleep(SETTLE).await;
-                    }
-                    () = expiry(ttl) => {}
-                }
-                // Whatever came during the pause is covered by the read that follows.
-                while changes.try_recv().is_ok() {}
-                ttl = self.refresh(peer, agreement).await;
-            }
-        };
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            _ = peer.closed() => {}
-            () = work => {}
-            () = subscribe(peer, agreement) => {}
-        }
-    }
-
-    /// Reads the tools and shows them. A list that cannot be read leaves what is known, marked stale.
-    async fn refresh(&self, peer: &Peer, agreement: &Agreement) -> Option<Duration> {
-        // Nothing is known yet: every page is better than none.
-        let bare = self.view().snapshot.tools.is_empty();
-        let Listing {
-            mut collected,
-            ttl,
-            failure,
-        } = list_tools(peer, &self.config, |so_far| {
-            if bare {
-                self.change(|view| fill(&mut view.snapshot, so_far));
-            }
-        })
-        .await;
-        let tools_expected = agreement.offers("tools");
-        let complete = match &failure {
-            None => true,
-            Some(CallError::Rpc { code: -32601, .. }) if !tools_expected => true,
-            // Whoever notices the end tells it. Over HTTP one answer can break off and the connection go on.
-            Some(CallError::Disconnected { .. }) if peer.is_closed() => return None,
-            Some(error) => {
-                tracing::warn!(server = self.config.name, %error, "its tools were not read to the end");
-                collected.note(format!("its tools were not read to the end: {error}"));
-                false
-            }
-        };
-        if complete {
-            self.remember(agreement, std::mem::take(&mut collected.entries));
-        }
-        self.change(|view| {
-            let snapshot = &mut view.snapshot;
-            if complete || snapshot.tools.is_empty() || (bare && !snapshot.stale) {
-                fill(snapshot, &collected);
-                snapshot.stale = false;
-            } else {
-                snapshot.notes = collected.notes.into();
-                snapshot.stale = true;
-            }
-            snapshot.listing = false;
-            snapshot.noise_lines = peer.noise();
-            snapshot.stderr_tail = peer.0.stderr();
-            view.settled = true;
-        });
-        ttl.map(|ttl| ttl.clamp(LEAST_TTL, LONGEST_TTL))
-    }
-
-    /// Writes the cache, off the threads that serve.
-    fn remember(&self, agreement: &Agreement, entries: Vec<Box<serde_json::value::RawValue>>) {
-        let Some(cache) = self.cache.clone() else { return };
-        let facts = Facts {
-            era: agreement.era,
-            version: agreement.version.clone(),
-            instructions: agreement.instructions.clone(),
-            has_resources: agreement.offers("resources"),
-            has_prompts: agreement.offers("prompts"),
-        };
-        let server = self.config.name.clone();
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = cache.store(facts, entries) {
-                tracing::warn!(server, %error, "its tools were not written to the cache");
-            }
-        });
-    }
-
     /// The headers that mirror arguments of a tool, where the transport has headers.
     pub(super) fn mirrors(&self, peer: &Peer, tool: &str) -> Vec<headers::Mirror> {
         if !(peer.is_http() && peer.is_modern()) {
@@ -458,15 +334,8 @@ fn rules(config: &ServerConfig, era: Era) -> Rules {
     }
 }
 
-fn fill(snapshot: &mut ServerSnapshot, collected: &Collected) {
+pub(super) fn fill(snapshot: &mut ServerSnapshot, collected: &Collected) {
     snapshot.tools = collected.tools.as_slice().into();
     snapshot.quarantined = collected.quarantined.as_slice().into();
     snapshot.notes = collected.notes.as_slice().into();
-}
-
-async fn expiry(ttl: Option<Duration>) {
-    match ttl {
-        Some(ttl) => sleep(ttl).await,
-        None => std::future::pending().await,
-    }
 }

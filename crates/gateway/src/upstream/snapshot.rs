@@ -26,6 +26,8 @@ pub struct ServerSnapshot {
     pub name: String,
     /// What it is doing.
     pub state: State,
+    /// Its first attempt is over, and with it the first reading of its tools.
+    pub settled: bool,
     /// The tools come from an earlier connection.
     pub stale: bool,
     /// More pages of tools are on their way.

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use codecell_core_tools::Guardian;
 use tokio::{
     io::{AsyncWriteExt, BufReader},
     process::{ChildStdin, ChildStdout},
@@ -19,8 +20,9 @@ use tokio_util::sync::CancellationToken;
 use super::{
     lines::{Line, id_of_oversized, next_line},
     message,
+    outbox::Outbox,
     peer::{Inner, Link, Peer},
-    process::{self, Group, Guardian},
+    process::{self, Group},
     stderr::Tail,
 };
 use crate::config::{ServerConfig, Transport};
@@ -41,7 +43,7 @@ const NOISE_CHARS: usize = 200;
 const READ_BUFFER: usize = 64 * 1024;
 
 pub(super) struct Stdio {
-    lines: mpsc::UnboundedSender<String>,
+    pub(super) outbox: Outbox,
     pub(super) stderr: Arc<Tail>,
     pub(super) noise: AtomicU64,
     stop: CancellationToken,
@@ -49,6 +51,17 @@ pub(super) struct Stdio {
 }
 
 impl Stdio {
+    /// A link to nobody yet.
+    pub(super) fn new(limit: u64, stderr: Arc<Tail>) -> Self {
+        Self {
+            outbox: Outbox::new(limit),
+            stderr,
+            noise: AtomicU64::new(0),
+            stop: CancellationToken::new(),
+            gone: watch::Sender::new(false),
+        }
+    }
+
     /// Starts the child and its tasks.
     pub(super) fn start(
         config: &ServerConfig,
@@ -71,15 +84,8 @@ impl Stdio {
         else {
             return Err("has no standard streams".to_owned());
         };
-        let (lines, queue) = mpsc::unbounded_channel();
         let tail = Arc::new(Tail::default());
-        let link = Link::Stdio(Self {
-            lines,
-            stderr: Arc::clone(&tail),
-            noise: AtomicU64::new(0),
-            stop: CancellationToken::new(),
-            gone: watch::Sender::new(false),
-        });
+        let link = Link::Stdio(Self::new(limit, Arc::clone(&tail)));
         let inner = Arc::new(Inner::new(config, link, limit, list_changed));
         tokio::spawn(supervise(
             Arc::clone(&inner),
@@ -90,17 +96,9 @@ impl Stdio {
                 stdout,
                 stderr,
             },
-            queue,
             tail,
         ));
         Ok(Peer(inner))
-    }
-
-    /// Queues a line; `false` if the child takes no more.
-    ///
-    /// The queue needs no bound of its own: each request in it has a caller who waits for the answer.
-    pub(super) fn send(&self, text: String) -> bool {
-        self.lines.send(text).is_ok()
     }
 
     /// Ends the child's whole group and waits until it is gone.
@@ -121,12 +119,7 @@ struct Streams {
 
 /// Owns the child from start to end. The order at the end matters: first everyone who waits is told why,
 /// then the group is taken down.
-async fn supervise(
-    inner: Arc<Inner>,
-    streams: Streams,
-    queue: mpsc::UnboundedReceiver<String>,
-    tail: Arc<Tail>,
-) {
+async fn supervise(inner: Arc<Inner>, streams: Streams, tail: Arc<Tail>) {
     let Streams {
         mut child,
         group,
@@ -136,7 +129,7 @@ async fn supervise(
     } = streams;
     let Link::Stdio(link) = &inner.link else { return };
     let mut errors = tokio::spawn(async move { tail.follow(stderr).await });
-    let mut writer = tokio::spawn(write(stdin, queue));
+    let mut writer = tokio::spawn(write(stdin, Arc::clone(&inner)));
     let mut reader = tokio::spawn(read(stdout, Arc::clone(&inner)));
     let reason = tokio::select! {
         _ = &mut reader => end_of(&mut child, "closed its output").await,
@@ -161,6 +154,7 @@ async fn supervise(
         writer.abort();
         let _ = writer.await;
     }
+    link.outbox.end();
     group.end(child).await;
     reader.abort();
     errors.abort();
@@ -176,13 +170,16 @@ async fn end_of(child: &mut tokio::process::Child, otherwise: &str) -> String {
 }
 
 /// Ends when the child takes no more: it never will again.
-async fn write(mut stdin: ChildStdin, mut queue: mpsc::UnboundedReceiver<String>) {
-    while let Some(mut text) = queue.recv().await {
+async fn write(mut stdin: ChildStdin, inner: Arc<Inner>) {
+    let Link::Stdio(link) = &inner.link else { return };
+    loop {
+        let mut text = link.outbox.next().await;
         text.push('\n');
         if stdin.write_all(text.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
-            return;
+            break;
         }
     }
+    link.outbox.end();
 }
 
 async fn read(stdout: ChildStdout, inner: Arc<Inner>) {

@@ -37,6 +37,10 @@ pub(super) async fn subscribe(peer: &Peer, agreement: &Agreement) {
                     Ok(_) | Err(CallError::Disconnected { .. }) if !peer.is_closed() => {
                         sleep(RESUBSCRIBE).await
                     }
+                    // A proxy whose server is being replaced, say.
+                    Err(CallError::Http { status: 500.., .. } | CallError::TooLarge { .. }) => {
+                        sleep(RESUBSCRIBE).await
+                    }
                     Ok(_) | Err(_) => break,
                 }
             }

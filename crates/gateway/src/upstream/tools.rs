@@ -6,7 +6,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     headers,
-    message::Fields,
+    message::{self, Fields},
     state::{Quarantined, ToolDump},
 };
 use crate::config::ServerConfig;
@@ -16,6 +16,12 @@ const MAX_NAME_CHARS: usize = 512;
 
 /// Tools taken from one server. The largest real catalogs have some hundreds, aggregators thousands.
 pub(super) const MAX_TOOLS: usize = 20_000;
+
+/// Bytes of tools taken from one server: five times the largest real catalog. What is made of them takes a multiple.
+const MAX_LIST_BYTES: usize = 16 << 20;
+
+/// What an entry weighs besides its text.
+const ENTRY_BYTES: usize = 64;
 
 /// Notes and quarantined tools kept of one server, so that a hostile list cannot fill memory with reasons.
 const MAX_REMARKS: usize = 200;
@@ -30,6 +36,7 @@ pub(super) struct Collected {
     pub(super) entries: Vec<Box<RawValue>>,
     names: HashSet<String>,
     seen: usize,
+    bytes: usize,
 }
 
 /// Where a list comes from decides what makes a tool invalid.
@@ -44,13 +51,13 @@ pub(super) enum Rules {
 /// One page, read no further than needed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct PageText {
-    #[serde(default)]
-    tools: Option<Box<RawValue>>,
-    #[serde(default)]
-    next_cursor: Value,
-    #[serde(default)]
-    ttl_ms: Value,
+struct PageText<'a> {
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    next_cursor: Option<&'a RawValue>,
+    #[serde(borrow)]
+    ttl_ms: Option<&'a RawValue>,
 }
 
 /// One page.
@@ -62,19 +69,19 @@ pub(super) struct Page {
 
 /// Reads a page, or says why it is none.
 pub(super) fn page(text: &RawValue) -> Result<Page, String> {
-    let page: PageText = serde_json::from_str(text.get()).map_err(|error| error.to_string())?;
-    let entries = match page.tools {
-        Some(tools) => serde_json::from_str(tools.get()).map_err(|_| "`tools` is not an array".to_owned())?,
-        None => return Err("it has no `tools`".to_owned()),
+    let page: PageText<'_> = serde_json::from_str(text.get()).map_err(|error| error.to_string())?;
+    let Some(tools) = page.tools else {
+        return Err("it has no `tools`".to_owned());
     };
+    // One more than is taken says that there are more.
+    let entries = message::elements(tools.get(), MAX_TOOLS + 1).ok_or("`tools` is not an array")?;
+    let ttl: Option<f64> = page.ttl_ms.and_then(|ttl| serde_json::from_str(ttl.get()).ok());
     Ok(Page {
-        entries,
-        next: page.next_cursor.as_str().map(str::to_owned),
-        ttl_ms: page
-            .ttl_ms
-            .as_f64()
-            .filter(|ttl| *ttl > 0.0)
-            .map(|ttl| ttl as u64),
+        entries: entries.into_iter().map(ToOwned::to_owned).collect(),
+        next: page
+            .next_cursor
+            .and_then(|next| serde_json::from_str(next.get()).ok()),
+        ttl_ms: ttl.filter(|ttl| *ttl > 0.0).map(|ttl| ttl as u64),
     })
 }
 
@@ -92,17 +99,24 @@ impl Collected {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.tools.len() >= MAX_TOOLS
+        self.tools.len() >= MAX_TOOLS || self.bytes > MAX_LIST_BYTES
     }
 
     /// Says that there is more than is taken.
     pub(super) fn note_full(&mut self) {
-        self.note(format!("lists more than {MAX_TOOLS} tools; the rest is left out"));
+        self.note(if self.bytes > MAX_LIST_BYTES {
+            format!("lists more than {MAX_LIST_BYTES} bytes of tools; the rest is left out")
+        } else {
+            format!("lists more than {MAX_TOOLS} tools; the rest is left out")
+        });
     }
 
     /// Adds the entries of a page.
     pub(super) fn add(&mut self, entries: Vec<Box<RawValue>>, config: &ServerConfig, rules: Rules) {
         for entry in entries {
+            if !self.is_full() {
+                self.bytes += entry.get().len() + ENTRY_BYTES;
+            }
             if self.is_full() {
                 self.note_full();
                 return;
@@ -376,6 +390,57 @@ mod tests {
                 "`x` has a string for annotations, which are ignored",
             ]
         );
+    }
+
+    #[test]
+    fn a_list_is_taken_up_to_its_bound_whatever_it_is_made_of() {
+        let note = "lists more than 16777216 bytes of tools; the rest is left out";
+        let long = "x".repeat(1 << 20);
+        for (entry, page, kept) in [
+            // Every one of them is bad, and none is kept for its reason alone.
+            (json!(1), 10_000, 258_111),
+            (
+                json!({ "name": "x", "inputSchema": {}, "description": long }),
+                1,
+                1,
+            ),
+        ] {
+            let mut collected = Collected::default();
+            let text = RawValue::from_string(entry.to_string()).unwrap();
+            for _ in 0..30 {
+                collected.add(vec![text.clone(); page], &config(), Rules::Plain);
+            }
+            assert!(collected.is_full());
+            assert_eq!(collected.entries.len(), kept);
+            assert!(
+                collected.notes.iter().any(|seen| seen == note),
+                "{:?}",
+                collected.notes
+            );
+        }
+    }
+
+    #[test]
+    fn a_page_is_read_no_further_than_is_taken() {
+        let read = |text: String| page(&RawValue::from_string(text).unwrap());
+        let found = read(format!(
+            r#"{{"tools":[{}1],"nextCursor":"c","ttlMs":1.5e3}}"#,
+            "1,".repeat(50_000)
+        ));
+        let found = found.unwrap();
+        assert_eq!(
+            (found.entries.len(), found.next.as_deref(), found.ttl_ms),
+            (MAX_TOOLS + 1, Some("c"), Some(1_500))
+        );
+        let odd = read(r#"{"tools":[],"nextCursor":[[]],"ttlMs":"soon"}"#.to_owned()).unwrap();
+        assert_eq!((odd.next, odd.ttl_ms), (None, None));
+        for (text, expected) in [
+            ("{}", "it has no `tools`"),
+            (r#"{"tools":null}"#, "it has no `tools`"),
+            (r#"{"tools":5}"#, "`tools` is not an array"),
+        ] {
+            assert_eq!(read(text.to_owned()).err().as_deref(), Some(expected));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::{
     time::Duration,
 };
 
+use codecell_core_tools::Guardian;
 use serde_json::value::RawValue;
 use tokio::{
     sync::watch,
@@ -18,7 +19,6 @@ use super::{
     error::{CallError, Phase},
     message::{Fields, raw},
     peer::{Peer, ProgressSink},
-    process::Guardian,
     server::{Making, Server, Standing},
     snapshot::Snapshot,
     state::{State, ToolDump},
@@ -133,7 +133,11 @@ impl Hub {
     pub(super) fn publish(&self) {
         let _order = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = *self.generation.borrow() + 1;
-        let servers = self.servers().iter().map(|server| server.snapshot()).collect();
+        let servers = self
+            .servers()
+            .iter()
+            .map(|server| server.view().clone())
+            .collect();
         *self.snapshot.write().unwrap_or_else(PoisonError::into_inner) =
             Arc::new(Snapshot { generation, servers });
         self.generation.send_replace(generation);
@@ -189,15 +193,19 @@ impl Upstreams {
         self.0.hub.generation.subscribe()
     }
 
-    /// Waits until the servers are ready with all their tools or have failed, at most `limit`.
+    /// Waits until the servers are ready with all their tools or have failed, at most `limit`. The snapshot shows it
+    /// by then.
     pub async fn settled(&self, which: WaitFor, limit: Duration) {
         let mut generation = self.watch();
         let all = async {
             loop {
                 generation.borrow_and_update();
-                let settled =
-                    |server: &Arc<Server>| server.settled() || (which == WaitFor::Uncached && server.cached);
-                if self.0.hub.servers().iter().all(settled) || generation.changed().await.is_err() {
+                // The published state and no newer one: it is what the caller looks at next.
+                let snapshot = self.snapshot();
+                let mut servers = self.0.hub.servers().iter().zip(&snapshot.servers);
+                let settled = servers
+                    .all(|(server, shown)| shown.settled || (which == WaitFor::Uncached && server.cached));
+                if settled || generation.changed().await.is_err() {
                     return;
                 }
             }
@@ -365,5 +373,68 @@ async fn ready(
                 Ok(Err(_)) | Err(_) => return Err(CallError::NotReady { server: name(), state: waiting_for }),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Secret, Transport};
+
+    /// Servers that nobody runs: they change when the test says so.
+    fn idle(names: &[&str]) -> Upstreams {
+        let hub = Arc::new(Hub::default());
+        let guardian = Arc::new(Guardian::default());
+        let servers = names.iter().map(|name| {
+            let transport = Transport::Http {
+                url: Secret::new("http://127.0.0.1/"),
+                headers: Default::default(),
+            };
+            let making = Making {
+                cache: None,
+                patience: PROBE_PATIENCE,
+                limit: MAX_MESSAGE_BYTES,
+                guardian: Arc::clone(&guardian),
+                hub: Arc::downgrade(&hub),
+            };
+            Arc::new(Server::new(ServerConfig::new(*name, transport), making))
+        });
+        assert!(hub.servers.set(servers.collect()).is_ok());
+        hub.publish();
+        Upstreams(Arc::new(Shared {
+            hub,
+            guardian,
+            stop: CancellationToken::new(),
+            tasks: Mutex::new(None),
+        }))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn servers_have_settled_when_the_snapshot_shows_it_and_not_before() {
+        let upstreams = idle(&["a", "b"]);
+        let servers = upstreams.0.hub.servers();
+        servers[0].change(|view| view.settled = true);
+        // Between its change and its publishing another server may wake everybody.
+        servers[1].view().settled = true;
+        let begun = Instant::now();
+        let limit = Duration::from_secs(9);
+        upstreams.settled(WaitFor::All, limit).await;
+        assert_eq!(begun.elapsed(), limit, "the snapshot does not show it yet");
+        let waiting = tokio::spawn({
+            let upstreams = upstreams.clone();
+            async move {
+                upstreams.settled(WaitFor::All, limit).await;
+                let shown = upstreams.snapshot();
+                shown
+                    .servers
+                    .iter()
+                    .map(|server| server.settled)
+                    .collect::<Vec<_>>()
+            }
+        });
+        tokio::task::yield_now().await;
+        upstreams.0.hub.publish();
+        assert_eq!(waiting.await.unwrap(), [true, true]);
+        assert_eq!(begun.elapsed(), limit, "it did not wait any longer");
     }
 }

@@ -1,12 +1,14 @@
 //! Servers that break over a call.
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use codecell_gateway::upstream::{CallError, CallOptions, UpstreamOptions, Upstreams};
-use futures_util::future::join_all;
+use codecell_gateway::upstream::{CallError, CallOptions, State, UpstreamOptions, Upstreams};
+use futures_util::{StreamExt, future::join_all, stream::FuturesUnordered};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     scripted::{Scripted, call, call_with, told},
-    support::{alive, collector, eventually, options, settled, view},
+    support::{alive, collector, eventually, options, settled, until, view},
 };
 
 const WELL: &str = r#"{"content":[]}"#;
@@ -193,30 +195,83 @@ async fn progress_without_end_prolongs_a_call_ten_times_at_most() {
     upstreams.shutdown().await;
 }
 
+/// The text of an argument that is far more than a pipe holds.
+fn long(bytes: usize) -> String {
+    format!(r#"{{"text":"{}"}}"#, "x".repeat(bytes))
+}
+
+/// Without the number of bytes, which depends on who was first.
+fn unnumbered(told: &str) -> String {
+    told.replace(|c: char| c.is_ascii_digit(), "")
+}
+
+const UNREAD: &str = "MCP server `deaf` does not read its input, where  bytes wait: `tools/call` was not sent; it may be busy, so try again later, and end its process if it stays like this, since it is started anew then";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_stops_reading_costs_its_callers_their_limit_and_nobody_else() {
     let (deaf, good) = (Scripted::new("fault() { sleep 1000; }"), Scripted::new(""));
     let configs = vec![deaf.hasty("deaf", HASTY), good.config("good")];
-    let upstreams = Arc::new(settled(configs, options()).await);
-    // Far more than a pipe holds.
-    let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(200_000));
-    let callers: Vec<_> = (0..4)
-        .map(|_| {
-            let (upstreams, arguments) = (Arc::clone(&upstreams), arguments.clone());
-            tokio::spawn(async move {
-                told(call_with(&upstreams, "deaf", &arguments, CallOptions::default()).await)
-            })
-        })
-        .collect();
-    assert_eq!(told(call(&upstreams, "good").await), WELL);
-    for caller in callers {
-        assert_eq!(
-            caller.await.unwrap(),
-            "in doubt: MCP server `deaf` did not answer `tools/call` within 500 ms; it was told to cancel"
-        );
-    }
+    let upstreams = settled(configs, options()).await;
+    let (first, ()) = tokio::join!(call(&upstreams, "deaf"), deaf.until("call"));
+    let late = "in doubt: MCP server `deaf` did not answer `tools/call` within 500 ms; it was told to cancel";
+    assert_eq!(told(first), late);
+    // It reads no more: one of these is being written, the others wait behind it.
+    let arguments = long(200_000);
+    let callers = join_all((0..3).map(|_| call_with(&upstreams, "deaf", &arguments, CallOptions::default())));
+    let (outcomes, well) = tokio::join!(callers, call(&upstreams, "good"));
+    assert_eq!(told(well), WELL);
+    let mut outcomes: Vec<String> = outcomes.into_iter().map(told).collect();
+    outcomes.sort();
+    assert_eq!(unnumbered(&outcomes[0]), UNREAD);
+    assert_eq!(unnumbered(&outcomes[1]), UNREAD);
+    assert_eq!(outcomes[2], late);
     upstreams.shutdown().await;
     assert!(deaf.processes().iter().all(|process| !alive(*process)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_server_that_does_not_read_is_bounded_and_can_be_cancelled() {
+    let deaf = Scripted::new("fault() { sleep 1000; }");
+    let options = UpstreamOptions {
+        max_message_bytes: 1_000_000,
+        ..options()
+    };
+    let upstreams = settled(vec![deaf.config("deaf")], options).await;
+    let cancel = CancellationToken::new();
+    let with = || CallOptions {
+        cancel: cancel.clone(),
+        ..CallOptions::default()
+    };
+    let arguments = long(400_000);
+    let mut calls = FuturesUnordered::new();
+    calls.push(call_with(&upstreams, "deaf", "{}", with()));
+    tokio::select! {
+        ended = calls.next() => panic!("{ended:?}"),
+        () = deaf.until("call") => {}
+    }
+    calls.extend((0..10).map(|_| call_with(&upstreams, "deaf", &arguments, with())));
+    // One may be on its way and two may wait; all others hear of it at once.
+    for _ in 0..7 {
+        let outcome = calls.next().await.unwrap();
+        assert_eq!(unnumbered(&told(outcome)), UNREAD);
+    }
+    cancel.cancel();
+    let cancelled = "in doubt: `tools/call` to MCP server `deaf` was cancelled";
+    let rest: Vec<String> = calls.map(told).collect().await;
+    let (refused, cut): (Vec<String>, Vec<String>) = rest.into_iter().partition(|told| told != cancelled);
+    assert!(refused.len() <= 1 && cut.len() >= 3, "{refused:?} {cut:?}");
+    // As it says: whoever ends the process has a fresh one.
+    let process = Pid::from_raw(deaf.processes()[0].cast_signed()).unwrap();
+    kill_process(process, Signal::KILL).unwrap();
+    until(&upstreams, "deaf", |server| {
+        server.state != State::Ready || deaf.processes().len() == 2
+    })
+    .await;
+    assert_eq!(
+        told(call_with(&upstreams, "deaf", &arguments, CallOptions::default()).await),
+        WELL
+    );
+    upstreams.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

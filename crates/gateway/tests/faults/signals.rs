@@ -3,7 +3,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
-use crate::place::Place;
+use crate::place::{Place, writable};
 use crate::raw;
 use crate::scripted::Scripted;
 use crate::server::{Server, gone, until};
@@ -67,4 +67,25 @@ async fn a_kill_leaves_no_process_behind_whatever_the_server_behind_is_doing() {
     for phase in &PHASES[1..] {
         check(phase, Signal::KILL).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_leaves_no_command_of_the_shell_behind() {
+    let place = Place::new(&json!({ "tools": { "fs": writable(), "exec": true } }));
+    let mut server = Server::start(&place, &[]).await;
+    // The shell and a child of it, neither of which listens.
+    let command = "trap '' TERM HUP INT; (while :; do sleep 1000; done) & echo $$ $! > new; mv new ids; wait";
+    let program = format!(
+        "await tools.callValue('openclaw:core:exec', {})",
+        json!({ "command": command })
+    );
+    let mut client = raw::connect(&server).await;
+    client.write_all(raw::exec(&program).as_bytes()).await.unwrap();
+    eventually("the command runs", || place.path("files/ids").exists()).await;
+    server.signal(Signal::KILL);
+    server.ended().await;
+    let ids = place.read("files/ids");
+    let processes: Vec<u32> = ids.split_whitespace().map(|id| id.parse().unwrap()).collect();
+    assert_eq!(processes.len(), 2, "{ids}");
+    gone(&processes).await;
 }
