@@ -3,9 +3,10 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::start::Start;
+use crate::start::{Start, timer_delay};
 use crate::{Call, CallId, Outcome, Request, Thrown, ToolHost};
 
 /// Calls that may wait for a free slot. Beyond it the call itself is rejected: a program that starts thousands of
@@ -14,6 +15,9 @@ pub const MAX_QUEUED_CALLS: usize = 1024;
 
 /// Timers of one run that may be outstanding at once.
 pub const MAX_TIMERS: usize = 1024;
+
+/// Yields of one run that may be outstanding at once. What the host keeps of one can be more than it costs the guest.
+pub const MAX_YIELDS: usize = 1024;
 
 /// Calls of one run from its start to its end, so that a loop of calls ends although each of them is quick.
 pub const MAX_CALLS_PER_RUN: usize = 10_000;
@@ -43,7 +47,11 @@ pub(crate) struct Dispatcher {
     max_running: usize,
     mode: Mode,
     outstanding: BTreeMap<CallId, Outstanding>,
-    timers: usize,
+    /// The outstanding timers, by the time at which they are due.
+    timers: BTreeSet<(Instant, CallId)>,
+    /// Up to which time timers are known to be due.
+    rung: Option<Instant>,
+    yields: usize,
     total: usize,
     settled: mpsc::UnboundedSender<Settled>,
     cancel: CancellationToken,
@@ -52,6 +60,8 @@ pub(crate) struct Dispatcher {
 struct Outstanding {
     call: Call,
     state: State,
+    /// When a timer is due.
+    due: Option<Instant>,
 }
 
 enum State {
@@ -78,7 +88,9 @@ impl Dispatcher {
             max_running,
             mode,
             outstanding: BTreeMap::new(),
-            timers: 0,
+            timers: BTreeSet::new(),
+            rung: None,
+            yields: 0,
             total: 0,
             settled,
             cancel: CancellationToken::new(),
@@ -94,29 +106,32 @@ impl Dispatcher {
     pub(crate) fn accept(&mut self, call: Call) -> Result<Option<Start>, Thrown> {
         match call.request {
             Request::Yield { .. } => {
+                if self.yields >= MAX_YIELDS {
+                    return Err(too_many("yields", MAX_YIELDS));
+                }
+                self.yields += 1;
                 self.outstanding.insert(
                     call.id,
                     Outstanding {
                         call,
                         state: State::Yielded,
+                        due: None,
                     },
                 );
                 return Ok(None);
             }
-            Request::Timer { .. } => {
-                if self.timers >= MAX_TIMERS {
-                    return Err(Thrown {
-                        name: "RangeError".into(),
-                        message: format!("too many timers: {MAX_TIMERS} are outstanding already"),
-                        ..Thrown::default()
-                    });
+            Request::Timer { ms } => {
+                if self.timers.len() >= MAX_TIMERS {
+                    return Err(too_many("timers", MAX_TIMERS));
                 }
-                self.timers += 1;
-                return Ok(Some(self.start(call)));
+                return Ok(Some(self.start(call, Some(Instant::now() + timer_delay(ms)))));
             }
             Request::Call { .. } | Request::CallValue { .. } | Request::Namespace { .. } => {}
         }
-        let calls = self.outstanding.len().saturating_sub(self.timers);
+        let calls = self
+            .outstanding
+            .len()
+            .saturating_sub(self.timers.len() + self.yields);
         if calls >= self.max_running.saturating_add(MAX_QUEUED_CALLS) {
             return Err(Thrown::error(
                 "queue_full",
@@ -135,13 +150,14 @@ impl Dispatcher {
         }
         self.total += 1;
         match self.mode {
-            Mode::Eager => Ok(Some(self.start(call))),
+            Mode::Eager => Ok(Some(self.start(call, None))),
             Mode::Held => {
                 self.outstanding.insert(
                     call.id,
                     Outstanding {
                         call,
                         state: State::Held,
+                        due: None,
                     },
                 );
                 Ok(None)
@@ -168,7 +184,7 @@ impl Dispatcher {
             .collect();
         for id in held {
             if let Some(outstanding) = self.outstanding.remove(&id) {
-                self.start(outstanding.call).elsewhere();
+                self.start(outstanding.call, None).elsewhere();
             }
         }
     }
@@ -182,9 +198,25 @@ impl Dispatcher {
         Some(outstanding.call)
     }
 
-    /// Notes that an answer is about to be delivered. False when the call was withdrawn meanwhile.
-    pub(crate) fn deliver(&mut self, id: CallId) -> bool {
-        self.remove(id).is_some()
+    /// Notes that the answer to `call` is about to be delivered, and gives the call that it is delivered to: none when
+    /// the call was withdrawn meanwhile.
+    ///
+    /// Every timer is carried for itself, so when two are due at once it is chance whose time is up first. Whichever it
+    /// is: the one that was due first is delivered, as in every JavaScript host.
+    pub(crate) fn deliver(&mut self, call: &Call) -> Option<Call> {
+        let id = match call.request {
+            Request::Timer { .. } => self.first_due(call.id)?,
+            _ => call.id,
+        };
+        self.remove(id).map(|outstanding| outstanding.call)
+    }
+
+    /// The timer to deliver when the time of the timer `id` is up. As many times are up as timers are delivered.
+    fn first_due(&mut self, id: CallId) -> Option<CallId> {
+        let due = self.outstanding.get(&id).and_then(|timer| timer.due);
+        self.rung = self.rung.max(due);
+        let (_, first) = self.timers.first().filter(|(due, _)| Some(*due) <= self.rung)?;
+        Some(*first)
     }
 
     /// Takes the outstanding yields, oldest first.
@@ -230,7 +262,7 @@ impl Dispatcher {
         // A call that was started counts although its task may not have got as far as its slot.
         let running = self.outstanding.len().min(self.max_running);
         let there = outside.iter().filter(|id| self.outstanding.contains_key(id));
-        self.timers == 0 && running > 0 && there.count() == running
+        self.timers.is_empty() && running > 0 && there.count() == running
     }
 
     /// Calls taken from the guest since the run began, timers and yields not counted.
@@ -240,19 +272,24 @@ impl Dispatcher {
 
     fn remove(&mut self, id: CallId) -> Option<Outstanding> {
         let outstanding = self.outstanding.remove(&id)?;
-        if matches!(outstanding.call.request, Request::Timer { .. }) {
-            self.timers = self.timers.saturating_sub(1);
+        if let Some(due) = outstanding.due {
+            self.timers.remove(&(due, id));
+        }
+        if matches!(outstanding.state, State::Yielded) {
+            self.yields = self.yields.saturating_sub(1);
         }
         Some(outstanding)
     }
 
     /// Notes a call as started. Nothing of it runs before the caller lets it.
-    fn start(&mut self, call: Call) -> Start {
+    fn start(&mut self, call: Call, due: Option<Instant>) -> Start {
         let cancel = self.cancel.child_token();
         let outstanding = Outstanding {
             call: call.clone(),
             state: State::Started(cancel.clone()),
+            due,
         };
+        self.timers.extend(due.map(|due| (due, call.id)));
         self.outstanding.insert(call.id, outstanding);
         Start {
             host: Arc::clone(&self.host),
@@ -262,6 +299,14 @@ impl Dispatcher {
             cancel,
             call,
         }
+    }
+}
+
+fn too_many(what: &str, limit: usize) -> Thrown {
+    Thrown {
+        name: "RangeError".into(),
+        message: format!("too many {what}: {limit} are outstanding already"),
+        ..Thrown::default()
     }
 }
 
@@ -277,7 +322,7 @@ mod tests {
 
     use tokio_util::sync::CancellationToken;
 
-    use super::{Dispatcher, Mode};
+    use super::{Dispatcher, MAX_YIELDS, Mode, too_many};
     use crate::{BoxFuture, Call, CallId, Outcome, Request, Thrown, ToolHost};
 
     struct NeverAnswers;
@@ -294,6 +339,73 @@ mod tests {
         fn call(self: Arc<Self>, _: Call, _: CancellationToken) -> BoxFuture<Outcome> {
             Box::pin(std::future::pending())
         }
+    }
+
+    fn request(id: u32, request: Request) -> Call {
+        Call {
+            id: CallId(id),
+            request,
+            line: None,
+            column: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn timers_are_delivered_in_the_order_in_which_they_are_due() {
+        let (mut dispatcher, _settled) = Dispatcher::new(Arc::new(NeverAnswers), 2, Mode::Eager);
+        let delays = [(1, 9.0), (2, 5.0), (3, 5.0), (4, 1.0)];
+        let timers = delays.map(|(id, ms)| request(id, Request::Timer { ms }));
+        for timer in &timers {
+            let _never_started = dispatcher.accept(timer.clone()).unwrap();
+        }
+        let mut delivered = |id: usize| dispatcher.deliver(&timers[id - 1]).map(|call| call.id.0);
+        // Timer 4 was the last to be heard of, and timer 3 before timer 2.
+        assert_eq!(
+            [3, 2, 1, 4].map(&mut delivered),
+            [Some(4), Some(2), Some(3), Some(1)]
+        );
+        assert_eq!(delivered(1), None);
+    }
+
+    #[tokio::test]
+    async fn a_timer_that_was_withdrawn_holds_up_no_other() {
+        let (mut dispatcher, _settled) = Dispatcher::new(Arc::new(NeverAnswers), 2, Mode::Eager);
+        let timers = [1, 2, 3].map(|id| request(id, Request::Timer { ms: f64::from(id) }));
+        for timer in &timers {
+            let _never_started = dispatcher.accept(timer.clone()).unwrap();
+        }
+        assert_eq!(
+            dispatcher.deliver(&timers[1]).map(|call| call.id),
+            Some(CallId(1))
+        );
+        dispatcher.withdraw(CallId(2));
+        // Timer 3 is not due yet.
+        assert_eq!(dispatcher.deliver(&timers[0]), None);
+        assert_eq!(
+            dispatcher.deliver(&timers[2]).map(|call| call.id),
+            Some(CallId(3))
+        );
+    }
+
+    #[tokio::test]
+    async fn yields_are_bounded_and_take_no_place_of_a_call() {
+        let (mut dispatcher, _settled) = Dispatcher::new(Arc::new(NeverAnswers), 2, Mode::Held);
+        let yields = |id| request(id, Request::Yield { reason: None });
+        for id in 1..=MAX_YIELDS as u32 {
+            assert!(dispatcher.accept(yields(id)).is_ok());
+        }
+        let refused = dispatcher.accept(yields(5_000)).err();
+        assert_eq!(refused, Some(too_many("yields", MAX_YIELDS)));
+        let call = request(
+            6_000,
+            Request::CallValue {
+                target: "any".into(),
+                args: None,
+            },
+        );
+        assert!(dispatcher.accept(call).is_ok());
+        assert_eq!(dispatcher.take_yields().len(), MAX_YIELDS);
+        assert!(dispatcher.accept(yields(7_000)).is_ok());
     }
 
     #[tokio::test]

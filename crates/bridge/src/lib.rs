@@ -31,7 +31,7 @@ mod wall;
 
 pub use crate::{
     budget::OutputLog,
-    dispatch::{MAX_CALLS_PER_RUN, MAX_QUEUED_CALLS, MAX_TIMERS},
+    dispatch::{MAX_CALLS_PER_RUN, MAX_QUEUED_CALLS, MAX_TIMERS, MAX_YIELDS},
     guest::{Fault, Guest, OutputFull, Stop, WallHost},
     host::{BoxFuture, Notice, NoticeKind, Outcome, ToolHost},
     json::Json,

@@ -124,7 +124,7 @@ async fn carry(
 }
 
 /// The delay of a timer. Whatever is no positive number counts as zero, as in every JavaScript host.
-fn timer_delay(ms: f64) -> Duration {
+pub(crate) fn timer_delay(ms: f64) -> Duration {
     if ms.is_nan() || ms <= 0.0 {
         return Duration::ZERO;
     }

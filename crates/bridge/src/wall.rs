@@ -405,9 +405,7 @@ impl Wall {
     /// The reply for something that settled; none if the guest no longer waits for it.
     fn reply(&mut self, settled: Settled) -> Option<Reply> {
         let Settled { call, outcome } = settled;
-        if !self.lock().dispatcher.deliver(call.id) {
-            return None;
-        }
+        let call = self.lock().dispatcher.deliver(&call)?;
         if let Some(mut warning) = outcome.warning {
             warning.position = warning.position.or_else(|| position(&call));
             self.notices.push(warning);

@@ -213,11 +213,11 @@ pub(crate) fn clear_timer(id: u32) {
 
 /// Delivers one answer. An answer nobody waits for is dropped.
 pub(crate) fn deliver<'js>(ctx: &Ctx<'js>, reply: &Object<'js>) -> Result<()> {
-    let id = reply.get::<_, f64>("id")? as u32;
+    let id = js::own_member(reply, c"id")?.as_number().unwrap_or_default() as u32;
     let Some(waiting) = CALLS.with_borrow_mut(|calls| calls.waiting.remove(&id)) else {
         return Ok(());
     };
-    let failure: Value<'js> = reply.get("error")?;
+    let failure = js::own_member(reply, c"error")?;
     let nothing = js::undefined(ctx);
     match waiting {
         Waiting::Promise {
@@ -227,7 +227,7 @@ pub(crate) fn deliver<'js>(ctx: &Ctx<'js>, reply: &Object<'js>) -> Result<()> {
         } => {
             let (function, value) = match failure.as_object() {
                 Some(failure) => (reject.restore(ctx)?, errors::from_host(ctx, failure, &site)?),
-                None => (resolve.restore(ctx)?, reply.get("ok")?),
+                None => (resolve.restore(ctx)?, js::own_member(reply, c"ok")?),
             };
             js::call(ctx, &function, &nothing, &[value])?;
         }

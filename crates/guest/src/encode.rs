@@ -213,7 +213,7 @@ impl<'js> Encoder<'_, 'js> {
     }
 
     fn object_shape(&mut self, value: &Value<'js>, object: &Object<'js>) -> Result<Shape<'js>> {
-        if value.is_array() {
+        if js::is_array(value)? {
             let length = js::length(object)?;
             return Ok(Shape::Container(Parts::Array {
                 object: object.clone(),

@@ -153,12 +153,21 @@ pub(crate) fn is_standard(ctx: &Ctx<'_>, name: &str) -> Result<bool> {
 
 /// A fresh error made from what the host says about a failure.
 pub(crate) fn from_host<'js>(ctx: &Ctx<'js>, thrown: &Object<'js>, site: &Site) -> Result<Value<'js>> {
-    let name = thrown.get::<_, Option<String>>("name")?.unwrap_or_default();
-    let message = thrown.get::<_, Option<String>>("message")?.unwrap_or_default();
+    let text = |key| {
+        let member = js::own_member(thrown, key)?;
+        if member.is_string() {
+            js::text(&member)
+        } else {
+            Ok(String::new())
+        }
+    };
+    let (name, message) = (text(c"name")?, text(c"message")?);
     let error = make(ctx, &name, &message, site)?;
     let object = error.as_object().ok_or(Error::Unknown)?;
-    for key in ["code", "details"] {
-        let value: Value<'_> = thrown.get(key)?;
+    for (key, value) in [
+        ("code", js::own_member(thrown, c"code")?),
+        ("details", js::own_member(thrown, c"details")?),
+    ] {
         if !value.is_undefined() && !value.is_null() {
             js::define(object, key, &value, js::PLAIN)?;
         }

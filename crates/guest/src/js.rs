@@ -322,6 +322,35 @@ pub(crate) fn has_own(object: &Object<'_>, key: &CStr) -> Result<bool> {
     }
 }
 
+/// The own member `key`, or `undefined`: what the prototypes say of that name is the guest's word.
+pub(crate) fn own_member<'js>(object: &Object<'js>, key: &CStr) -> Result<Value<'js>> {
+    if !has_own(object, key)? {
+        return Ok(undefined(object.ctx()));
+    }
+    // SAFETY: the name outlives the call; the result is owned.
+    unsafe {
+        own(
+            object.ctx(),
+            qjs::JS_GetPropertyStr(
+                object.ctx().as_raw().as_ptr(),
+                object.as_value().as_raw(),
+                key.as_ptr(),
+            ),
+        )
+    }
+}
+
+/// Whether a value is an array, or a proxy of one.
+pub(crate) fn is_array(value: &Value<'_>) -> Result<bool> {
+    let mut at = value.clone();
+    while at.is_proxy() {
+        let ctx = at.ctx();
+        // SAFETY: the result is owned.
+        at = unsafe { own(ctx, qjs::JS_GetProxyTarget(ctx.as_raw().as_ptr(), at.as_raw()))? };
+    }
+    Ok(at.is_array())
+}
+
 /// The prototype, or nothing for objects without one.
 pub(crate) fn prototype<'js>(object: &Object<'js>) -> Result<Option<Object<'js>>> {
     // SAFETY: the result is owned.

@@ -1,13 +1,18 @@
 // The globals through which a cell reaches tools. Nothing here grows with the catalog: every object asks the host at
 // first touch, through functions that exist only in this closure.
+//
+// What the guest did to its prototypes must not show here. So what the host answered is read with `own`, and no text is
+// put together by a template: the engine calls the guest's `concat` for that.
 (function (host) {
   'use strict';
   const { apply } = Reflect;
+  const { hasOwn } = Object;
   const { ask, later, call, member, define, defineGetter, freeze, freezeDeep, append, isResolver } = host;
   const { toPrimitive, toStringTag } = Symbol;
   const Proxy_ = Proxy;
 
   const bare = () => ({ __proto__: null });
+  const own = (object, name) => (hasOwn(object, name) ? object[name] : undefined);
   const option = (options, name) => (options === undefined || options === null ? undefined : options[name]);
 
   // Runs `load` once, when the value is first wanted.
@@ -44,7 +49,8 @@
   // A closed namespace object: printing it or turning it into a string calls nothing.
   const close = (object, label) => {
     define(object, toStringTag, label, false);
-    define(object, toPrimitive, () => `[object ${label}]`, false);
+    const text = '[object ' + label + ']';
+    define(object, toPrimitive, () => text, false);
     return freeze(object);
   };
 
@@ -188,16 +194,16 @@
     }, false);
     const group = (key, names) => {
       const inner = ['MCP', name, key];
-      define(object, key, methods(inner, names, `MCP.${name}.${key}`), true);
+      define(object, key, methods(inner, names, 'MCP.' + name + '.' + key), true);
     };
-    if (info.resources || info.unready) group('resources', ['list', 'read']);
-    if (info.prompts || info.unready) group('prompts', ['list', 'get']);
+    if (own(info, 'resources') || own(info, 'unready')) group('resources', ['list', 'read']);
+    if (own(info, 'prompts') || own(info, 'unready')) group('prompts', ['list', 'get']);
     for (let i = 0; i < info.methods.length; i++) {
       const key = info.methods[i];
       if (!(key in object)) define(object, key, method(path, key, () => object), true);
     }
-    close(object, `MCP.${name}`);
-    return info.unready ? unready(object, path) : object;
+    close(object, 'MCP.' + name);
+    return own(info, 'unready') ? unready(object, path) : object;
   };
 
   const servers = lazily(() => {
@@ -219,14 +225,14 @@
 
   // A node of a plugin's namespace, as the host describes it.
   const build = (node, path, name, owner) => {
-    if ('call' in node) return method(path, name, owner);
-    if ('value' in node) return freezeDeep(node.value);
+    if (hasOwn(node, 'call')) return method(path, name, owner);
+    if (hasOwn(node, 'value')) return freezeDeep(node.value);
     const inner = [];
     for (let i = 0; i < path.length; i++) append(inner, path[i]);
     if (name !== undefined) append(inner, name);
-    if ('array' in node) {
+    if (hasOwn(node, 'array')) {
       const list = [];
-      for (let i = 0; i < node.array.length; i++) append(list, build(node.array[i], inner, `${i}`, () => list));
+      for (let i = 0; i < node.array.length; i++) append(list, build(node.array[i], inner, '' + i, () => list));
       return freeze(list);
     }
     const object = bare();
@@ -235,7 +241,7 @@
       define(object, keys[i], build(node.object[keys[i]], inner, keys[i], () => object), true);
     }
     let label = inner[0];
-    for (let i = 1; i < inner.length; i++) label += `.${inner[i]}`;
+    for (let i = 1; i < inner.length; i++) label += '.' + inner[i];
     return close(object, label);
   };
   const tree = (name) => build(ask({ __proto__: null, op: 'ns.tree', name }), [], name, () => undefined);

@@ -1,0 +1,3 @@
+//! attacks = searches without end
+//! expect.code = timeout
+for (;;) await tools.search("echo");

@@ -1,0 +1,3 @@
+//! attacks = a loop in the delay of a timer
+//! expect.code = timeout
+setTimeout(() => {}, { valueOf() { for (;;); } });

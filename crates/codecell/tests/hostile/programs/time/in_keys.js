@@ -1,0 +1,3 @@
+//! attacks = a loop where the keys of a result are listed
+//! expect.code = timeout
+return new Proxy({}, { ownKeys() { for (;;); } });

@@ -1,0 +1,3 @@
+//! attacks = a loop while output is written
+//! expect.code = timeout
+text({ get a() { for (;;); } });

@@ -1,0 +1,3 @@
+//! attacks = a loop in the then of a result
+//! expect.code = timeout
+return { then() { for (;;); } };

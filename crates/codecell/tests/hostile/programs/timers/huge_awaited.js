@@ -1,0 +1,4 @@
+//! attacks = a timer that nobody lives to see, and that is awaited
+//! expect.waiting = pending_tools
+//! timeout_ms = 400
+await new Promise((resolve) => setTimeout(resolve, Infinity));

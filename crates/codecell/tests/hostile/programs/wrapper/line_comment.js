@@ -1,0 +1,3 @@
+//! attacks = a line comment on the last line
+//! expect.value = 1
+return 1; // })(
