@@ -12,7 +12,7 @@ use crate::{
     lookup::{LookupError, MAX_NEAREST, Reach, nearest, shortened},
     name::CallableName,
     notice::Notice,
-    search::{Index, SearchReport},
+    search::{Index, SearchReport, Visible},
     spec::{Exposure, Owner, Source, ToolSpec},
     tool::Tool,
 };
@@ -253,11 +253,7 @@ impl Catalog {
     /// As [`search`](Self::search), and which words of the query no visible tool has.
     #[must_use]
     pub fn search_report(&self, query: &str, limit: usize, reach: Reach) -> SearchReport<'_> {
-        let hits = self.index.search(query, limit, |position| {
-            self.tools
-                .get(position)
-                .is_some_and(|tool| reach.sees(tool.entry().source))
-        });
+        let hits = self.index.search(query, limit, &self.visible(reach));
         SearchReport {
             tools: hits
                 .positions
@@ -265,6 +261,18 @@ impl Catalog {
                 .filter_map(|position| self.at(position))
                 .collect(),
             unmatched: hits.unmatched,
+        }
+    }
+
+    /// The positions of the tools that are seen: the order of the catalog puts those of one kind side by side.
+    fn visible(&self, reach: Reach) -> Visible {
+        let first_mcp = self.sources.openclaw;
+        let first_client = first_mcp + self.sources.mcp;
+        let end = self.tools.len();
+        match reach {
+            Reach::Guest => [0..first_mcp, first_client..end],
+            Reach::Mcp => [first_mcp..first_client, end..end],
+            Reach::All => [0..end, end..end],
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::words::{split_words, text_words};
+use super::words::Splitter;
 use crate::tool::Tool;
 
 /// Characters of a description that are indexed; what comes later is examples.
@@ -59,57 +59,68 @@ impl Field {
             Self::Owner => 0.0,
         }
     }
+
+    /// Whether words that tell nothing are left out. In a name they are part of it.
+    pub(super) fn is_running_text(self) -> bool {
+        matches!(self, Self::Label | Self::Description | Self::ParameterText)
+    }
 }
 
-/// The words in each of [`FIELDS`], lower case, not yet stemmed.
-pub(super) fn words_of(tool: &Tool) -> [Vec<String>; 6] {
-    let spec = tool.spec();
-    let mut parameters = Parameters::default();
-    parameters.read(&spec.parameters, 0);
-    [
-        split_words(&spec.name),
-        text_words(spec.label.as_deref().unwrap_or_default()).collect(),
-        text_words(head(&spec.description, MAX_INDEXED_CHARS)).collect(),
-        parameters.names,
-        parameters.texts,
-        spec.owner.name().map(split_words).unwrap_or_default(),
-    ]
-}
-
+/// Reads the words of tools.
 #[derive(Default)]
-struct Parameters {
-    count: usize,
-    names: Vec<String>,
-    texts: Vec<String>,
+pub(super) struct Reader {
+    splitter: Splitter,
+    /// How many parameters of the tool at hand have been read.
+    parameters: usize,
 }
 
-impl Parameters {
-    fn read(&mut self, schema: &Value, depth: usize) {
+impl Reader {
+    /// Gives every word of a tool in lower case, not yet stemmed, and where it stands. Those of one field are in the
+    /// order of the text.
+    pub(super) fn read(&mut self, tool: &Tool, give: &mut impl FnMut(Field, &str)) {
+        let spec = tool.spec();
+        self.parameters = 0;
+        self.split(&spec.name, Field::Name, give);
+        self.split(spec.label.as_deref().unwrap_or_default(), Field::Label, give);
+        self.split(
+            head(&spec.description, MAX_INDEXED_CHARS),
+            Field::Description,
+            give,
+        );
+        self.schema(&spec.parameters, 0, give);
+        self.split(spec.owner.name().unwrap_or_default(), Field::Owner, give);
+    }
+
+    fn split(&mut self, text: &str, field: Field, give: &mut impl FnMut(Field, &str)) {
+        self.splitter.split(text, &mut |word| give(field, word));
+    }
+
+    fn schema(&mut self, schema: &Value, depth: usize, give: &mut impl FnMut(Field, &str)) {
         if depth >= MAX_PARAMETER_DEPTH {
             return;
         }
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             for (name, property) in properties {
-                if self.count >= MAX_PARAMETERS {
+                if self.parameters >= MAX_PARAMETERS {
                     return;
                 }
-                self.count += 1;
-                self.names.extend(split_words(name));
-                self.text(property);
-                self.read(property, depth + 1);
+                self.parameters += 1;
+                self.split(name, Field::Parameter, give);
+                self.text(property, give);
+                self.schema(property, depth + 1, give);
             }
         }
         if let Some(items) = schema.get("items") {
-            self.read(items, depth + 1);
+            self.schema(items, depth + 1, give);
         }
     }
 
-    fn text(&mut self, property: &Value) {
+    fn text(&mut self, property: &Value, give: &mut impl FnMut(Field, &str)) {
         let description = property.get("description").and_then(Value::as_str);
         let choices = property.get("enum").and_then(Value::as_array);
         let choices = choices.into_iter().flatten().take(MAX_CHOICES);
         for text in description.into_iter().chain(choices.filter_map(Value::as_str)) {
-            self.texts.extend(text_words(head(text, MAX_PARAMETER_CHARS)));
+            self.split(head(text, MAX_PARAMETER_CHARS), Field::ParameterText, give);
         }
     }
 }

@@ -4,16 +4,25 @@
 //! saturated weight, so a search only adds up the postings of its words. `docs/search.md` says what each part of the
 //! ranking is for and how it is measured.
 
+mod alike;
+mod board;
+mod build;
 mod field;
 mod index;
 mod literal;
+#[cfg(test)]
+mod plain;
 mod score;
 mod synonyms;
+mod texts;
 mod words;
 
 use crate::tool::Tool;
 
-pub(crate) use self::{index::Index, words::split_words};
+pub(crate) use self::{
+    index::{Index, Visible},
+    words::split_words,
+};
 
 /// What a search found.
 #[derive(Debug)]

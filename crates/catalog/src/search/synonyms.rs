@@ -115,27 +115,60 @@ const ROWS: &[&[&str]] = &[
     &["car", "vehicle"],
 ];
 
-/// For every term of a row, the other terms of all rows it is in. Terms, not words: `fetching` asks like `fetch`.
-static OTHERS: LazyLock<HashMap<Term, Vec<Term>>> = LazyLock::new(|| {
-    let words = Words::new();
-    let mut others: HashMap<Term, Vec<Term>> = HashMap::new();
+/// The terms of all rows, and what each may be replaced by. Terms, not words: `fetching` asks like `fetch`.
+struct Table {
+    numbers: HashMap<Term, u16>,
+    terms: Vec<Term>,
+    /// For every term, the numbers of the other terms of all rows it is in.
+    others: Vec<Vec<u16>>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let words = Words::default();
+    let mut table = Table {
+        numbers: HashMap::new(),
+        terms: Vec::new(),
+        others: Vec::new(),
+    };
     for row in ROWS {
-        let terms: Vec<Term> = row.iter().map(|word| words.stem(word)).collect();
-        for term in &terms {
-            let known = others.entry(term.clone()).or_default();
-            for other in &terms {
-                if other != term && !known.contains(other) {
-                    known.push(other.clone());
+        let numbers: Vec<u16> = row.iter().map(|word| table.number(words.stem(word))).collect();
+        for number in &numbers {
+            if let Some(known) = table.others.get_mut(usize::from(*number)) {
+                for other in &numbers {
+                    if other != number && !known.contains(other) {
+                        known.push(*other);
+                    }
                 }
             }
         }
     }
-    others
+    table
 });
 
-/// The terms that stand for `term`.
-pub(super) fn of(term: &str) -> &'static [Term] {
-    OTHERS.get(term).map(Vec::as_slice).unwrap_or_default()
+impl Table {
+    fn number(&mut self, term: Term) -> u16 {
+        let next = self.terms.len() as u16;
+        let number = *self.numbers.entry(term.clone()).or_insert(next);
+        if number == next {
+            self.terms.push(term);
+            self.others.push(Vec::new());
+        }
+        number
+    }
+}
+
+/// All terms that others stand for; their numbers are their places.
+pub(super) fn terms() -> impl Iterator<Item = &'static str> {
+    TABLE.terms.iter().map(String::as_str)
+}
+
+/// The numbers of the terms that stand for `term`.
+pub(super) fn of(term: &str) -> &'static [u16] {
+    let number = TABLE.numbers.get(term);
+    number
+        .and_then(|number| TABLE.others.get(usize::from(*number)))
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -144,9 +177,15 @@ mod tests {
 
     #[test]
     fn the_rows_of_a_term_are_joined_whatever_its_ending() {
-        let words = Words::new();
-        assert_eq!(of(&words.stem("tickets")), ["issu", "bug", "task", "车票"]);
-        assert_eq!(of(&words.stem("wikipedia")), ["wiki"]);
-        assert_eq!(of("zyzzyva"), [] as [Term; 0]);
+        let words = Words::default();
+        let others = |word: &str| -> Vec<&str> {
+            let others = of(&words.stem(word)).iter();
+            others
+                .map(|other| TABLE.terms[usize::from(*other)].as_str())
+                .collect()
+        };
+        assert_eq!(others("tickets"), ["issu", "bug", "task", "车票"]);
+        assert_eq!(others("wikipedia"), ["wiki"]);
+        assert_eq!(others("zyzzyva"), [] as [&str; 0]);
     }
 }

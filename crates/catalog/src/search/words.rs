@@ -1,5 +1,3 @@
-use std::collections::HashSet;
-
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::literal;
@@ -36,13 +34,15 @@ pub(super) struct Asked {
     pub(super) written: Option<String>,
 }
 
-impl Words {
-    pub(super) fn new() -> Self {
+impl Default for Words {
+    fn default() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
         }
     }
+}
 
+impl Words {
     /// The words of a question, each term once, stop words left out. Values are replaced by words for what they
     /// are, unless there is nothing else.
     pub(super) fn query(&self, text: &str, most: usize) -> Vec<Asked> {
@@ -58,15 +58,18 @@ impl Words {
             let values = values.iter().filter_map(|(value, _)| value.as_deref());
             meant = values.flat_map(split_words).collect();
         }
-        let mut seen = HashSet::new();
         let written = written.into_iter().map(|word| (self.stem(&word), Some(word)));
         let meant = meant.into_iter().map(|word| (self.stem(&word), None));
-        written
-            .chain(meant)
-            .filter(|(term, _)| seen.insert(term.clone()))
-            .take(most)
-            .map(|(term, written)| Asked { term, written })
-            .collect()
+        let mut asked: Vec<Asked> = Vec::new();
+        for (term, written) in written.chain(meant) {
+            if asked.len() == most {
+                break;
+            }
+            if asked.iter().all(|earlier| earlier.term != term) {
+                asked.push(Asked { term, written });
+            }
+        }
+        asked
     }
 
     pub(super) fn stem(&self, word: &str) -> Term {
@@ -83,7 +86,8 @@ pub(super) fn text_words(text: &str) -> impl Iterator<Item = String> {
     split_words(text).into_iter().filter(|word| !is_stop_word(word))
 }
 
-fn is_stop_word(word: &str) -> bool {
+/// Whether the word tells nothing where it stands in running text.
+pub(super) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
@@ -91,25 +95,81 @@ fn is_stop_word(word: &str) -> bool {
 /// characters.
 pub(crate) fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for chunk in text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|chunk| !chunk.is_empty())
-    {
-        let mut run: Vec<char> = Vec::new();
-        let mut unspaced: Vec<char> = Vec::new();
-        for character in chunk.chars() {
-            if is_unspaced(character) {
-                push_word(&mut run, &mut words);
-                unspaced.push(character);
-            } else {
-                push_pairs(&mut unspaced, &mut words);
-                run.push(character);
+    Splitter::default().split(text, &mut |word| words.push(word.to_owned()));
+    words
+}
+
+/// Cuts texts into words, with memory that it keeps from one text to the next.
+#[derive(Default)]
+pub(super) struct Splitter {
+    run: Vec<char>,
+    unspaced: Vec<char>,
+    word: String,
+}
+
+impl Splitter {
+    /// Gives every word that [`split_words`] tells of.
+    pub(super) fn split(&mut self, text: &str, give: &mut impl FnMut(&str)) {
+        for chunk in text
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|chunk| !chunk.is_empty())
+        {
+            for character in chunk.chars() {
+                if is_unspaced(character) {
+                    self.end_word(give);
+                    self.unspaced.push(character);
+                } else {
+                    self.end_pairs(give);
+                    self.run.push(character);
+                }
+            }
+            self.end_word(give);
+            self.end_pairs(give);
+        }
+    }
+
+    fn end_pairs(&mut self, give: &mut impl FnMut(&str)) {
+        if self.unspaced.is_empty() {
+            return;
+        }
+        let pairs = if self.unspaced.len() == 1 { 1 } else { 2 };
+        for pair in self.unspaced.windows(pairs) {
+            self.word.clear();
+            self.word.extend(pair);
+            give(&self.word);
+        }
+        self.unspaced.clear();
+    }
+
+    /// Gives the whole run and, where case or digits divide it, its parts.
+    fn end_word(&mut self, give: &mut impl FnMut(&str)) {
+        let (run, word) = (self.run.as_slice(), &mut self.word);
+        if let Some((first, rest)) = run.split_first()
+            && run.len() <= MAX_WORD_CHARS
+        {
+            give(lower(run, word));
+            // Nothing divides a word that is small letters after the first one, as most are.
+            let is_plain = first.is_ascii_alphabetic() && rest.iter().all(char::is_ascii_lowercase);
+            let mut start = if is_plain { run.len() } else { 0 };
+            for end in start + 1..=run.len() {
+                let ends = if end == run.len() {
+                    start > 0
+                } else {
+                    divides(run, end)
+                };
+                if !ends {
+                    continue;
+                }
+                let part = run.get(start..end).unwrap_or_default();
+                // A single letter or digit cut out of a word says nothing; `mp3` stays whole.
+                if part.len() > 1 {
+                    give(lower(part, word));
+                }
+                start = end;
             }
         }
-        push_word(&mut run, &mut words);
-        push_pairs(&mut unspaced, &mut words);
+        self.run.clear();
     }
-    words
 }
 
 /// Scripts written without blanks between words.
@@ -124,47 +184,17 @@ fn is_unspaced(c: char) -> bool {
         | 0x20000..=0x3FFFF) // Han, supplementary planes
 }
 
-fn push_pairs(characters: &mut Vec<char>, words: &mut Vec<String>) {
-    if let [only] = characters.as_slice() {
-        words.push(only.to_string());
-    }
-    words.extend(characters.windows(2).map(|pair| pair.iter().collect::<String>()));
-    characters.clear();
-}
-
-/// Adds the whole run and, where case or digits divide it, its parts.
-fn push_word(run: &mut Vec<char>, words: &mut Vec<String>) {
-    if run.is_empty() || run.len() > MAX_WORD_CHARS {
-        run.clear();
-        return;
-    }
-    words.push(lower(run));
-    let mut start = 0;
-    let mut parts = Vec::new();
-    for at in 1..run.len() {
-        if divides(run, at) {
-            parts.push(run.get(start..at).unwrap_or_default());
-            start = at;
-        }
-    }
-    if start > 0 {
-        parts.push(run.get(start..).unwrap_or_default());
-        // A single letter or digit cut out of a word says nothing; `mp3` stays whole.
-        words.extend(parts.into_iter().filter(|part| part.len() > 1).map(lower));
-    }
-    run.clear();
-}
-
-fn lower(characters: &[char]) -> String {
-    let mut lower = String::with_capacity(characters.len());
+/// The characters in lower case, written to `word`.
+fn lower<'a>(characters: &[char], word: &'a mut String) -> &'a str {
+    word.clear();
     for c in characters {
         if c.is_ascii() {
-            lower.push(c.to_ascii_lowercase());
+            word.push(c.to_ascii_lowercase());
         } else {
-            lower.extend(c.to_lowercase());
+            word.extend(c.to_lowercase());
         }
     }
-    lower
+    word
 }
 
 fn divides(run: &[char], at: usize) -> bool {
@@ -202,7 +232,7 @@ mod tests {
     }
 
     fn asked(text: &str) -> Vec<(Term, Option<String>)> {
-        let asked = Words::new().query(text, 8).into_iter();
+        let asked = Words::default().query(text, 8).into_iter();
         asked.map(|asked| (asked.term, asked.written)).collect()
     }
 
