@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use codecell_catalog::schema::{Model, Printer, Rest, Type};
 
+use crate::told::Told;
+
 /// Global types that a definition of the same name would hide from the rest of the file.
 const TAKEN: &[&str] = &[
     "Array",
@@ -28,9 +30,26 @@ const SELF: &str = "\u{0}";
 pub(crate) struct Definitions {
     by_text: HashMap<String, String>,
     names: HashSet<String>,
+    told: Option<Told>,
 }
 
 impl Definitions {
+    /// For a file of many tools, in which no description is repeated.
+    pub(crate) fn told_once() -> Self {
+        Self {
+            told: Some(Told::default()),
+            ..Self::default()
+        }
+    }
+
+    /// `ty` without what the file has said already; to be printed next.
+    pub(crate) fn untold(&mut self, mut ty: Type) -> Type {
+        if let Some(told) = &mut self.told {
+            told.strip(&mut ty);
+        }
+        ty
+    }
+
     /// Writes what `model` defines and no earlier tool did, and answers the names to print `model` with.
     pub(crate) fn write(&mut self, model: &Model, fallback: &str, out: &mut String) -> Vec<String> {
         let mut names: Vec<Option<String>> = vec![None; model.definitions.len()];
@@ -74,8 +93,11 @@ impl Definitions {
             if !definition.docs.is_empty() {
                 out.push_str(&format!("  /** {} */\n", definition.docs));
             }
+            put(&mut names, id, name.clone());
+            // Compared with all its words, written without those that stand above.
+            let ty = self.untold(definition.ty.clone());
+            let text = Printer { names: &shown }.print(&ty, 1);
             out.push_str(&format!("  type {name} = {};\n", text.replace(SELF, &name)));
-            put(&mut names, id, name);
         }
         names.into_iter().map(Option::unwrap_or_default).collect()
     }
@@ -107,14 +129,17 @@ fn put(names: &mut [Option<String>], id: usize, name: String) {
 /// `foo-bar` as `FooBar`; nothing when no letter is left.
 fn type_name(text: &str) -> Option<String> {
     let mut name = String::new();
-    for word in text.split(|ch: char| !ch.is_ascii_alphanumeric()) {
+    for mut word in text.split(|ch: char| !ch.is_ascii_alphanumeric()) {
+        // No name begins with a digit, and none with a small letter: that could be a keyword.
+        if name.is_empty() {
+            word = word.trim_start_matches(|ch: char| ch.is_ascii_digit());
+        }
         let mut chars = word.chars();
         if let Some(first) = chars.next() {
             name.push(first.to_ascii_uppercase());
             name.push_str(chars.as_str());
         }
     }
-    let name = name.trim_start_matches(|ch: char| ch.is_ascii_digit());
     let name: String = name.chars().take(MAX_NAME_CHARS).collect();
     (!name.is_empty()).then_some(name)
 }

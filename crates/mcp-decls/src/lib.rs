@@ -22,6 +22,7 @@ mod index;
 mod meta;
 mod schemas;
 mod server;
+mod told;
 
 pub use crate::{
     index::{ServerSummary, index_file},

@@ -1,6 +1,6 @@
 //! `mcp/<server>.d.ts`, and the same for a single tool.
 
-use codecell_catalog::schema::{Detail, Model, Printer, Type, brief, comment};
+use codecell_catalog::schema::{Detail, Extent, Model, Printer, Repeated, Type, brief, comment};
 use serde_json::Value;
 
 use crate::{
@@ -18,17 +18,14 @@ const MAX_INSTRUCTIONS_CHARS: usize = 2_000;
 const MAX_NAME_CHARS: usize = 128;
 
 /// Comments of properties in a file of many tools.
-const INPUT: Detail = Detail {
-    docs: 100,
-    nested_docs: 60,
-};
-/// The same for results: their names mostly say it.
-const OUTPUT: Detail = Detail {
-    docs: 50,
-    nested_docs: 40,
+const BRIEF: Detail = Detail {
+    extent: Extent::Sentence,
+    docs: MAX_DESCRIPTION_CHARS,
+    nested_docs: MAX_DESCRIPTION_CHARS,
 };
 /// Comments of properties when a single tool was asked for.
 const OWN: Detail = Detail {
+    extent: Extent::Text,
     docs: 1_000,
     nested_docs: 500,
 };
@@ -36,27 +33,18 @@ const OWN: Detail = Detail {
 /// How much one rendering says.
 struct Scope {
     description: usize,
-    input: Detail,
-    output: Detail,
+    detail: Detail,
+    /// Parts that get a name of their own.
+    repeated: Repeated,
 }
-
-const FILE: Scope = Scope {
-    description: MAX_DESCRIPTION_CHARS,
-    input: INPUT,
-    output: OUTPUT,
-};
-const HEADER: Scope = Scope {
-    description: MAX_OWN_DESCRIPTION_CHARS,
-    input: OWN,
-    output: OWN,
-};
 
 /// The text of `mcp/<identifier>.d.ts`; compiles together with the index file and any other server's.
 #[must_use]
 pub fn server_file(server: &ServerMeta<'_>) -> String {
     let id = server.identifier;
     let mut out = format!(
-        "// MCP server {}. `…` marks cut text: (await MCP.{id}.$api(\"<tool>\")).header has a tool in full.\n",
+        "// MCP server {}. `…` marks cut text, and words on a property hold until others do: \
+         (await MCP.{id}.$api(\"<tool>\")).header has a tool in full.\n",
         comment(server.server_name, MAX_NAME_CHARS),
     );
     if let Some(instructions) = server
@@ -73,9 +61,18 @@ pub fn server_file(server: &ServerMeta<'_>) -> String {
          const $serverName: string;\n  \
          function $api(tool?: string, options?: {{ schema?: boolean }}): Promise<McpApiHeader>;\n"
     ));
-    let mut definitions = Definitions::default();
+    let schemas = server
+        .tools
+        .iter()
+        .flat_map(|tool| std::iter::once(tool.input_schema).chain(tool.output_schema));
+    let scope = Scope {
+        description: MAX_DESCRIPTION_CHARS,
+        detail: BRIEF,
+        repeated: Repeated::among(schemas),
+    };
+    let mut definitions = Definitions::told_once();
     for tool in &server.tools {
-        function(tool, &FILE, &mut definitions, &mut out);
+        function(tool, &scope, &mut definitions, &mut out);
     }
     if server.resources {
         out.push_str(
@@ -99,18 +96,23 @@ pub fn server_file(server: &ServerMeta<'_>) -> String {
 #[must_use]
 pub fn tool_header(server: &ServerMeta<'_>, tool: &ToolMeta<'_>) -> String {
     let mut out = format!("declare namespace MCP.{} {{\n", server.identifier);
-    function(tool, &HEADER, &mut Definitions::default(), &mut out);
+    let scope = Scope {
+        description: MAX_OWN_DESCRIPTION_CHARS,
+        detail: OWN,
+        repeated: Repeated::default(),
+    };
+    function(tool, &scope, &mut Definitions::default(), &mut out);
     out.push_str("}\n");
     out
 }
 
 fn function(tool: &ToolMeta<'_>, scope: &Scope, definitions: &mut Definitions, out: &mut String) {
-    let input = Model::read(tool.input_schema, scope.input);
+    let input = Model::read_among(tool.input_schema, scope.detail, &scope.repeated);
     let input_names = definitions.write(&input, &format!("{}Input", tool.method), out);
     let output = tool.output_schema.map(|schema| {
-        let model = Model::read(schema, scope.output);
+        let model = Model::read_among(schema, scope.detail, &scope.repeated);
         let names = definitions.write(&model, &format!("{}Output", tool.method), out);
-        format!("<{}>", Printer { names: &names }.print(&model.body, 1))
+        (model.body, names)
     });
     let docs = docs(tool, scope.description);
     if !docs.is_empty() {
@@ -120,8 +122,13 @@ fn function(tool: &ToolMeta<'_>, scope: &Scope, definitions: &mut Definitions, o
     let parameter = if takes_nothing(tool.input_schema) {
         "Record<string, never>".to_owned()
     } else {
-        Printer { names: &input_names }.print(&arguments(input.body), 1)
+        let ty = definitions.untold(arguments(input.body));
+        Printer { names: &input_names }.print(&ty, 1)
     };
+    let output = output.map(|(body, names)| {
+        let ty = definitions.untold(body);
+        format!("<{}>", Printer { names: &names }.print(&ty, 1))
+    });
     out.push_str(&format!(
         "  function {}(input{mark}: {parameter}): Promise<McpToolResult{}>;\n",
         tool.method,
@@ -132,7 +139,7 @@ fn function(tool: &ToolMeta<'_>, scope: &Scope, definitions: &mut Definitions, o
 /// Arguments are always an object, also where the schema does not say so.
 fn arguments(body: Type) -> Type {
     match body {
-        Type::Unknown => Model::read(&serde_json::json!({ "type": "object" }), INPUT).body,
+        Type::Unknown => Model::read(&serde_json::json!({ "type": "object" }), BRIEF).body,
         other => other,
     }
 }

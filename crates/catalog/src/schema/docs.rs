@@ -1,28 +1,32 @@
-//! Comment text of a property: its description and the facts a type cannot say.
+//! Comment text of a property: its description, and the facts a type cannot say.
 
 use serde_json::{Map, Value};
 
-use super::text::{brief, comment, quote};
+use super::{
+    read::Extent,
+    text::{comment, quote},
+};
 
 /// Longest `pattern` that is shown; longer ones explain nothing.
 const MAX_PATTERN_CHARS: usize = 60;
 /// Longest `default` that is shown.
 const MAX_DEFAULT_CHARS: usize = 40;
 
-/// Description, then facts in brackets; empty when there is nothing to say.
+/// Description and facts; each empty when there is nothing to say.
 pub(super) fn docs(
     name: &str,
     keywords: &Map<String, Value>,
     target: Option<&Map<String, Value>>,
+    extent: Extent,
     max_chars: usize,
-) -> String {
+) -> (String, String) {
     if max_chars == 0 {
-        return String::new();
+        return Default::default();
     }
     let said = |map: &Map<String, Value>| {
         map.get("description")
             .and_then(Value::as_str)
-            .map(|text| brief(text, max_chars))
+            .map(|text| extent.of(text, max_chars))
             .filter(|text| adds_to(name, text))
     };
     let described = said(keywords)
@@ -43,15 +47,8 @@ pub(super) fn docs(
             facts.push(format!("default {text}"));
         }
     }
-    if facts.is_empty() {
-        return described;
-    }
     let facts = comment(&facts.join(", "), max_chars.max(MAX_PATTERN_CHARS * 2));
-    if described.is_empty() {
-        facts
-    } else {
-        format!("{described} ({facts})")
-    }
+    (described, facts)
 }
 
 /// Whether `text` says anything that `name` does not: "The user id" adds nothing to `userId`.
@@ -132,11 +129,12 @@ fn bounds(keywords: &Map<String, Value>, described: bool, facts: &mut Vec<String
     }
 }
 
-/// The safe-integer bounds that schema generators add to every integer say nothing.
+/// The ends of machine integers, which schema generators add to every integer, say nothing.
 fn is_filler(value: &Value) -> bool {
+    let ends = [i32::MIN.into(), i32::MAX.into(), u32::MAX.into()];
     value
         .as_f64()
-        .is_some_and(|value| value.abs() >= 9_007_199_254_740_991.0)
+        .is_some_and(|value| value.abs() >= 9_007_199_254_740_991.0 || ends.contains(&value))
 }
 
 fn spelled(value: &Value) -> String {

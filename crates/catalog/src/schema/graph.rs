@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::refs::{Place, References, address};
 
@@ -98,15 +98,22 @@ fn edges<'a>(references: &References<'a>, place: Place<'a>) -> Vec<Place<'a>> {
 }
 
 fn subschemas(node: &Value) -> impl Iterator<Item = &Value> {
-    let at = move |keyword: &&str| node.get(*keyword);
+    node.as_object().into_iter().flat_map(|keywords| {
+        child_schemas(keywords).chain(child_maps(keywords).flat_map(|children| children.values()))
+    })
+}
+
+/// The schemas that keywords hold by themselves or in a list.
+pub(super) fn child_schemas(keywords: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let at = move |keyword: &&str| keywords.get(*keyword);
     let one = ONE.iter().filter_map(at).filter(|value| !value.is_array());
-    let many = MANY.iter().filter_map(at).filter_map(Value::as_array).flatten();
-    let named = NAMED
-        .iter()
-        .filter_map(at)
-        .filter_map(Value::as_object)
-        .flat_map(|map| map.values());
-    one.chain(many).chain(named)
+    one.chain(MANY.iter().filter_map(at).filter_map(Value::as_array).flatten())
+}
+
+/// The schemas that keywords hold by name.
+pub(super) fn child_maps(keywords: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
+    let at = move |keyword: &&str| keywords.get(*keyword);
+    NAMED.iter().filter_map(at).filter_map(Value::as_object)
 }
 
 /// How much text a node makes, roughly and only as far as [`HEAVY`] needs.

@@ -62,6 +62,7 @@ fn exactly(value: &Value, depth: usize) -> Type {
                 .map(|(name, value)| Property {
                     name: name.clone(),
                     docs: String::new(),
+                    facts: String::new(),
                     optional: false,
                     ty: exactly(value, depth + 1),
                 })

@@ -13,6 +13,7 @@ mod literal;
 mod print;
 mod read;
 mod refs;
+mod repeated;
 mod settle;
 mod shapes;
 mod text;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use hint::{input_hint, output_hint};
 pub use print::Printer;
-pub use read::{Definition, Detail, Model};
-pub use text::{brief, comment, is_identifier, is_reserved_word, property_key, quote};
+pub use read::{Definition, Detail, Extent, Model};
+pub use repeated::Repeated;
+pub use text::{brief, comment, is_identifier, is_reserved_word, property_key, quote, sentence};
 pub use types::{Literal, Object, Property, Rest, Scalar, Tuple, Type};

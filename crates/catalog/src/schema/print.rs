@@ -95,7 +95,7 @@ impl Printer<'_> {
                 Rest::Of(_) | Rest::Prefixed(_) => {}
             }
         }
-        let mut members: Vec<(String, &str)> = object
+        let mut members: Vec<(String, String)> = object
             .properties
             .iter()
             .map(|property| {
@@ -103,14 +103,14 @@ impl Printer<'_> {
                 let ty = self.bound(&property.ty, indent + 1, Binding::Loose);
                 (
                     format!("{}{mark}: {ty}", property_key(&property.name)),
-                    property.docs.as_str(),
+                    said(property),
                 )
             })
             .collect();
         for (key, ty, optional) in index_signatures(object) {
             let undefined = if optional { " | undefined" } else { "" };
             let ty = self.bound(&ty, indent + 1, Binding::Loose);
-            members.push((format!("[key: {key}]: {ty}{undefined}"), ""));
+            members.push((format!("[key: {key}]: {ty}{undefined}"), String::new()));
         }
         if members
             .iter()
@@ -129,7 +129,7 @@ impl Printer<'_> {
         for (text, docs) in members {
             let pad = pad(indent + 1);
             // Behind the property a comment costs fewest tokens; behind a long type it would be out of sight.
-            out.push_str(&match (docs, text.contains('\n')) {
+            out.push_str(&match (docs.as_str(), text.contains('\n')) {
                 ("", _) => format!("{pad}{text};\n"),
                 (docs, false) => format!("{pad}{text}; // {docs}\n"),
                 (docs, true) => format!("{pad}// {docs}\n{pad}{text};\n"),
@@ -138,6 +138,15 @@ impl Printer<'_> {
         out.push_str(&pad(indent));
         out.push('}');
         out
+    }
+}
+
+/// The comment of a property.
+fn said(property: &Property) -> String {
+    match (property.docs.as_str(), property.facts.as_str()) {
+        (docs, "") => docs.to_owned(),
+        ("", facts) => facts.to_owned(),
+        (docs, facts) => format!("{docs} ({facts})"),
     }
 }
 

@@ -9,8 +9,9 @@ use super::{
     kind::{ALL_KINDS, Kind, excluded, suggested},
     literal::{MAX_SAFE_INTEGER, one_of},
     refs::{Place, References, Unresolved, address},
+    repeated::Repeated,
     settle::settle,
-    text::{brief, comment},
+    text::{brief, comment, sentence},
     types::{Literal, Scalar, Type},
 };
 
@@ -49,28 +50,57 @@ pub struct Definition {
 /// How much of the schema's own text a reader gets to see.
 #[derive(Debug, Clone, Copy)]
 pub struct Detail {
+    /// How far a description is followed.
+    pub extent: Extent,
     /// Most characters of the comment of a top-level property.
     pub docs: usize,
     /// Most characters of the comment of a property further inside.
     pub nested_docs: usize,
 }
 
+/// How far a description is followed, within the characters that [`Detail`] allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// To the end of its first sentence.
+    Sentence,
+    /// To its end; to that of its first sentence where the whole does not fit.
+    Text,
+}
+
+impl Extent {
+    /// Comment text of at most about `max_chars` characters; ends in `…` when something is missing.
+    pub(super) fn of(self, text: &str, max_chars: usize) -> String {
+        match self {
+            Self::Sentence => sentence(text, max_chars),
+            Self::Text => brief(text, max_chars),
+        }
+    }
+}
+
 impl Model {
     /// Reads `schema`; always answers, in time and size bounded however the schema is made.
     ///
     /// ```
-    /// use codecell_catalog::schema::{Detail, Model, Printer};
+    /// use codecell_catalog::schema::{Detail, Extent, Model, Printer};
     /// let schema = serde_json::json!({ "type": "array", "items": { "type": ["string", "null"] } });
-    /// let model = Model::read(&schema, Detail { docs: 200, nested_docs: 100 });
+    /// let model = Model::read(&schema, Detail { extent: Extent::Text, docs: 200, nested_docs: 100 });
     /// assert_eq!(Printer { names: &[] }.print(&model.body, 0), "(string | null)[]");
     /// ```
     #[must_use]
     pub fn read(schema: &Value, detail: Detail) -> Self {
+        Self::read_among(schema, detail, &Repeated::default())
+    }
+
+    /// As [`read`](Self::read), with a definition for each part that is among the `repeated` ones.
+    #[must_use]
+    pub fn read_among(schema: &Value, detail: Detail, repeated: &Repeated) -> Self {
         let references = References::scan(schema);
         let named = named_nodes(&references);
+        let mut shared = repeated.nodes_of(schema);
+        shared.retain(|node| !named.contains(node));
         let mut last = None;
         for max_depth in DEPTHS {
-            let mut reader = Reader::new(&references, &named, detail, max_depth);
+            let mut reader = Reader::new(&references, &named, &shared, detail, max_depth);
             let model = reader.read();
             let fits = !reader.overflowed;
             last = Some(model);
@@ -114,6 +144,8 @@ impl Model {
 pub(super) struct Reader<'a, 'r> {
     pub(super) references: &'r References<'a>,
     named: &'r HashSet<usize>,
+    /// Nodes that have a name too, but are described where they stand.
+    shared: &'r HashSet<usize>,
     ids: HashMap<usize, usize>,
     names: Vec<String>,
     queue: VecDeque<Place<'a>>,
@@ -131,6 +163,8 @@ pub(super) struct Here<'a> {
     pub(super) keywords: &'a Map<String, Value>,
     pub(super) resource: usize,
     pub(super) depth: usize,
+    /// The name of the nearest property or definition around.
+    pub(super) name: &'a str,
 }
 
 impl<'a> Here<'a> {
@@ -151,6 +185,7 @@ impl<'a, 'r> Reader<'a, 'r> {
     fn new(
         references: &'r References<'a>,
         named: &'r HashSet<usize>,
+        shared: &'r HashSet<usize>,
         detail: Detail,
         max_depth: usize,
     ) -> Self {
@@ -166,6 +201,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         Self {
             references,
             named,
+            shared,
             ids: HashMap::new(),
             names: Vec::new(),
             queue: VecDeque::new(),
@@ -185,16 +221,16 @@ impl<'a, 'r> Reader<'a, 'r> {
         let mut definitions = Vec::new();
         while let Some(place) = self.queue.pop_front() {
             let name = self.names.get(definitions.len()).cloned().unwrap_or_default();
-            let ty = self.body(place, 0);
+            let ty = self.body(place, 0, "");
             let described = place
                 .node
                 .get("description")
                 .and_then(Value::as_str)
                 .unwrap_or_default();
-            let docs = if self.detail.docs == 0 {
+            let docs = if self.detail.docs == 0 || self.shared.contains(&address(place.node)) {
                 String::new()
             } else {
-                brief(described, self.detail.docs)
+                self.detail.extent.of(described, self.detail.docs)
             };
             definitions.push(Definition { name, docs, ty });
         }
@@ -202,10 +238,10 @@ impl<'a, 'r> Reader<'a, 'r> {
     }
 
     /// The type of a node, by name if it has one.
-    pub(super) fn convert(&mut self, place: Place<'a>, depth: usize, name: &str) -> Type {
+    pub(super) fn convert(&mut self, place: Place<'a>, depth: usize, name: &'a str) -> Type {
         let node = address(place.node);
-        if !self.named.contains(&node) {
-            return self.body(place, depth);
+        if !self.named.contains(&node) && !self.shared.contains(&node) {
+            return self.body(place, depth, name);
         }
         if let Some(id) = self.ids.get(&node) {
             return Type::Named(*id);
@@ -230,12 +266,12 @@ impl<'a, 'r> Reader<'a, 'r> {
     }
 
     /// The type of a child schema.
-    pub(super) fn child(&mut self, node: &'a Value, here: Here<'a>, name: &str) -> Type {
+    pub(super) fn child(&mut self, node: &'a Value, here: Here<'a>, name: &'a str) -> Type {
         let place = self.references.place(node, here.resource);
         self.convert(place, here.depth + 1, name)
     }
 
-    fn body(&mut self, place: Place<'a>, depth: usize) -> Type {
+    fn body(&mut self, place: Place<'a>, depth: usize, name: &'a str) -> Type {
         match place.node {
             Value::Bool(true) => return Type::Unknown,
             Value::Bool(false) => return Type::Never,
@@ -257,6 +293,7 @@ impl<'a, 'r> Reader<'a, 'r> {
             keywords,
             resource: place.resource,
             depth,
+            name,
         })
     }
 
@@ -316,7 +353,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
     }
 
-    fn reference(&mut self, reference: &str, here: Here<'a>) -> Type {
+    fn reference(&mut self, reference: &'a str, here: Here<'a>) -> Type {
         match self.references.resolve(reference, here.resource) {
             Ok(place) => self.convert(place, here.depth + 1, last_name(reference)),
             Err(why) => {
@@ -411,7 +448,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
         let types: Vec<Type> = members
             .iter()
-            .map(|member| self.child(member, here, ""))
+            .map(|member| self.child(member, here, here.name))
             .collect();
         Type::union(types)
     }

@@ -54,6 +54,7 @@ impl<'a> Reader<'a, '_> {
                 None => Property {
                     name: name.to_owned(),
                     docs: String::new(),
+                    facts: String::new(),
                     optional: false,
                     ty: undeclared(&rest, name),
                 },
@@ -79,6 +80,7 @@ impl<'a> Reader<'a, '_> {
                     properties.push(Property {
                         name: name.to_owned(),
                         docs: String::new(),
+                        facts: String::new(),
                         optional: true,
                         ty,
                     });
@@ -98,14 +100,14 @@ impl<'a> Reader<'a, '_> {
         Type::Object(Object { properties, rest })
     }
 
-    fn property(&mut self, name: &str, schema: &'a Value, optional: bool, here: Here<'a>) -> Property {
+    fn property(&mut self, name: &'a str, schema: &'a Value, optional: bool, here: Here<'a>) -> Property {
         let ty = self.child(schema, here, name);
         let max = if here.depth == 0 {
             self.detail.docs
         } else {
             self.detail.nested_docs
         };
-        let docs = match schema {
+        let (docs, facts) = match schema {
             Value::Object(keywords) => {
                 let target = REFERENCES
                     .iter()
@@ -113,9 +115,9 @@ impl<'a> Reader<'a, '_> {
                     .and_then(|reference| self.references.resolve(reference, here.resource).ok())
                     .filter(|_| !matches!(ty, Type::Named(_)))
                     .and_then(|place| place.node.as_object());
-                docs(name, keywords, target, max)
+                docs(name, keywords, target, self.detail.extent, max)
             }
-            _ => String::new(),
+            _ => Default::default(),
         };
         // TypeScript compares the inherited member when the property is absent, and a method is no string.
         let ty = if optional && INHERITED.contains(&name) && ty != Type::Unknown {
@@ -126,6 +128,7 @@ impl<'a> Reader<'a, '_> {
         Property {
             name: name.to_owned(),
             docs,
+            facts,
             optional,
             ty,
         }
@@ -188,7 +191,7 @@ impl<'a> Reader<'a, '_> {
         let mut items: Vec<Type> = leading.iter().map(|item| self.child(item, here, "")).collect();
         let mut rest = match further {
             None => Some(Type::Unknown),
-            Some(further) => Some(self.child(further, here, "")).filter(|ty| *ty != Type::Never),
+            Some(further) => Some(self.child(further, here, here.name)).filter(|ty| *ty != Type::Never),
         };
         let fixed = most.is_some_and(|most| most == least) && least <= MAX_FIXED;
         let spelled = if items.is_empty() && !fixed {

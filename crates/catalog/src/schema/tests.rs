@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Detail, Model, Printer, input_hint, output_hint};
+use super::{Detail, Extent, Model, Printer, input_hint, output_hint};
 
 /// The type of a schema, and its definitions on lines of their own.
 fn rendered(schema: &Value) -> String {
     rendered_with(
         schema,
         Detail {
+            extent: Extent::Text,
             docs: 60,
             nested_docs: 30,
         },
@@ -48,6 +49,7 @@ fn check_property(cases: &[(Value, &str)]) {
         let text = rendered_with(
             &whole,
             Detail {
+                extent: Extent::Text,
                 docs: 0,
                 nested_docs: 0,
             },
@@ -355,6 +357,47 @@ fn comments_carry_what_types_cannot_say() {
         "{\n  userId?: string;\n  limit?: number; // How many to list (1..50, default 10)\n  when?: string | null; // date-time\n  \
          text?: string; // ends *\\/ here @ts-ignore (/^*\\/$/)\n  long?: unknown; // The first sentence is kept whole. …\n  \
          // An object\n  inner?: {\n    x?: unknown; // Says something\n  };\n}",
+    )]);
+}
+
+#[test]
+fn descriptions_are_followed_as_far_as_asked() {
+    let schema = json!({
+        "properties": { "v": { "description": "The first sentence. The second one.", "default": 1 } },
+    });
+    for (extent, docs, expected) in [
+        (
+            Extent::Text,
+            60,
+            "The first sentence. The second one. (default 1)",
+        ),
+        (Extent::Text, 30, "The first sentence. … (default 1)"),
+        (Extent::Sentence, 60, "The first sentence. … (default 1)"),
+        (Extent::Sentence, 12, "The first s… (default 1)"),
+    ] {
+        let detail = Detail {
+            extent,
+            docs,
+            nested_docs: docs,
+        };
+        assert_eq!(
+            rendered_with(&schema, detail),
+            format!("{{\n  v?: unknown; // {expected}\n}}"),
+            "{extent:?}, {docs}"
+        );
+    }
+}
+
+#[test]
+fn the_ends_of_machine_integers_are_no_facts() {
+    check(&[(
+        json!({
+            "properties": {
+                "int": { "type": "integer", "minimum": i32::MIN, "maximum": i32::MAX },
+                "half": { "type": "number", "minimum": 0, "maximum": u32::MAX },
+            },
+        }),
+        "{\n  int?: number; // integer\n  half?: number; // >= 0\n}",
     )]);
 }
 

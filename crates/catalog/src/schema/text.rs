@@ -162,6 +162,16 @@ pub fn brief(text: &str, max_chars: usize) -> String {
     }
 }
 
+/// The first sentence of `text` as [`comment`] text; ends in `…` when something is missing.
+#[must_use]
+pub fn sentence(text: &str, max_chars: usize) -> String {
+    let cut = comment(text, max_chars);
+    match first_sentence(&cut) {
+        Some(sentence) => format!("{sentence} …"),
+        None => cut,
+    }
+}
+
 /// The first sentence of `text`, if another begins behind it and it is long enough to mean something.
 fn first_sentence(text: &str) -> Option<&str> {
     const MIN_BYTES: usize = 16;

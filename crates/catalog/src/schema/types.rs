@@ -82,8 +82,10 @@ pub struct Object {
 pub struct Property {
     /// Name as in JSON.
     pub name: String,
-    /// Comment text, already harmless; empty for none.
+    /// What it means: comment text, already harmless; empty for none.
     pub docs: String,
+    /// What a type cannot say, such as bounds and a default: comment text, already harmless; empty for none.
+    pub facts: String,
     /// Whether it may be left out.
     pub optional: bool,
     /// Its type.
@@ -229,6 +231,9 @@ impl Object {
                 mine.optional &= property.optional;
                 if mine.docs.is_empty() {
                     mine.docs = property.docs;
+                }
+                if mine.facts.is_empty() {
+                    mine.facts = property.facts;
                 }
             } else if self.properties.len() < MAX_PROPERTIES {
                 self.properties.push(property);

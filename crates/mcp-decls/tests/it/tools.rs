@@ -1,6 +1,6 @@
 //! One tool at a time.
 
-use codecell_mcp_decls::{ServerMeta, ToolMeta, server_file};
+use codecell_mcp_decls::{ServerMeta, ToolMeta, server_file, tool_header};
 use serde_json::{Value, json};
 
 /// The declaration of one tool as it stands in its server's file.
@@ -136,6 +136,24 @@ fn descriptions_are_cut_and_say_so() {
 }
 
 #[test]
+fn no_definition_is_called_like_a_keyword() {
+    for (name, expected) in [
+        ("1class", "Class"),
+        ("2string", "String"),
+        ("3-d point", "DPoint"),
+        ("4", "FInput"),
+    ] {
+        let schema = json!({
+            "properties": { "a": { "$ref": format!("#/$defs/{name}") } },
+            "$defs": { name: { "properties": { "next": { "$ref": format!("#/$defs/{name}") } } } },
+        });
+        let text = declared(ToolMeta::new("f", "f", "", &schema));
+        let declaration = format!("  type {expected} = {{ next?: {expected} }};");
+        assert_eq!(text.lines().next(), Some(declaration.as_str()), "{name}");
+    }
+}
+
+#[test]
 fn definitions_are_shared_by_the_tools_of_a_server() {
     let schema = |extra: &str| {
         json!({
@@ -167,5 +185,104 @@ fn definitions_are_shared_by_the_tools_of_a_server() {
     assert!(
         text.contains("function b(input?: { left?: User; right?: User })"),
         "{text}"
+    );
+}
+
+/// The lines of a file with these tools, without those that every file has.
+fn lines(tools: Vec<ToolMeta<'_>>) -> Vec<String> {
+    let server = ServerMeta {
+        tools,
+        ..ServerMeta::new("s", "s")
+    };
+    let text = server_file(&server);
+    let (_, tools) = text.split_once("Promise<McpApiHeader>;\n").unwrap();
+    let tools = tools.strip_suffix("}\n").unwrap();
+    tools.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_property_is_not_described_twice_in_a_row_in_the_same_words() {
+    let schema = |described: &str, default: i32| json!({ "properties": { "page": { "type": "number", "description": described, "default": default } } });
+    let (first, again, other) = (
+        schema("Which page", 1),
+        schema("Which page", 2),
+        schema("Of the book", 1),
+    );
+    assert_eq!(
+        lines(vec![
+            ToolMeta::new("a", "a", "", &first),
+            ToolMeta::new("b", "b", "", &again),
+            ToolMeta::new("c", "c", "", &other),
+            ToolMeta::new("d", "d", "", &first),
+        ]),
+        [
+            "  function a(input?: {",
+            "    page?: number; // Which page (default 1)",
+            "  }): Promise<McpToolResult>;",
+            "  function b(input?: {",
+            // What a type cannot say is said at every place.
+            "    page?: number; // default 2",
+            "  }): Promise<McpToolResult>;",
+            "  function c(input?: {",
+            "    page?: number; // Of the book (default 1)",
+            "  }): Promise<McpToolResult>;",
+            "  function d(input?: {",
+            "    page?: number; // Which page (default 1)",
+            "  }): Promise<McpToolResult>;",
+        ]
+    );
+}
+
+#[test]
+fn a_single_tool_comes_with_words_that_its_file_has_said_before() {
+    let schema = json!({ "properties": { "page": { "type": "number", "description": "Which page" } } });
+    let server = ServerMeta {
+        tools: vec![
+            ToolMeta::new("a", "a", "", &schema),
+            ToolMeta::new("b", "b", "", &schema),
+        ],
+        ..ServerMeta::new("s", "s")
+    };
+    assert_eq!(
+        tool_header(&server, &server.tools[1]),
+        "declare namespace MCP.s {\n  function b(input?: {\n    page?: number; // Which page\n  }): Promise<McpToolResult>;\n}\n"
+    );
+}
+
+#[test]
+fn what_tools_have_in_common_gets_a_name() {
+    let place = |described: &str| {
+        json!({
+            "type": "object",
+            "description": described,
+            "properties": { "street": {}, "city": {}, "zip": {}, "country": { "type": "string", "description": "Two letters" } },
+            "required": ["city"],
+        })
+    };
+    let (here, there) = (place("Leave at"), place("Go there"));
+    let one = json!({ "properties": { "from": here, "to": there } });
+    let many = json!({ "properties": { "stops": { "type": "array", "items": here } } });
+    let small =
+        json!({ "properties": { "a": { "properties": { "x": {} } }, "b": { "properties": { "x": {} } } } });
+    assert_eq!(
+        lines(vec![
+            ToolMeta::new("one", "one", "", &one),
+            ToolMeta::new("many", "many", "", &many),
+            ToolMeta::new("small", "small", "", &small),
+        ]),
+        [
+            "  type From = {",
+            "    city: unknown;",
+            "    street?: unknown;",
+            "    zip?: unknown;",
+            "    country?: string; // Two letters",
+            "  };",
+            "  function one(input?: {",
+            "    from?: From; // Leave at",
+            "    to?: From; // Go there",
+            "  }): Promise<McpToolResult>;",
+            "  function many(input?: { stops?: From[] }): Promise<McpToolResult>;",
+            "  function small(input?: { a?: { x?: unknown }; b?: { x?: unknown } }): Promise<McpToolResult>;",
+        ]
     );
 }

@@ -1,5 +1,6 @@
 //! Whole files, as a model gets them.
 
+use codecell_catalog::schema::sentence;
 use codecell_mcp_decls::{ServerSummary, index_file, schemas_file, server_file, tool_header};
 use serde_json::Value;
 
@@ -41,6 +42,48 @@ fn a_single_tool_comes_with_all_its_text_and_types() {
         .find(|tool| tool.mcp_name == "create-contact-folder")
         .unwrap();
     insta::assert_snapshot!("one_tool", tool_header(&server, tool));
+}
+
+/// Descriptions of properties anywhere in a schema.
+fn described<'a>(schema: &'a Value, found: &mut Vec<&'a str>) {
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| described(item, found)),
+        Value::Object(map) => {
+            let properties = map.get("properties").and_then(Value::as_object);
+            for property in properties.into_iter().flat_map(|properties| properties.values()) {
+                found.extend(property.get("description").and_then(Value::as_str));
+            }
+            map.values().for_each(|value| described(value, found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_description_is_there_with_its_first_sentence() {
+    // Ours is full of schemas that are cut for their size.
+    for fixture in Fixture::all().iter().filter(|fixture| fixture.name != "nasty") {
+        let server = fixture.meta();
+        let file = server_file(&server);
+        for tool in &server.tools {
+            let mut texts = vec![tool.description];
+            described(tool.input_schema, &mut texts);
+            for text in texts {
+                let lines = text.trim().lines().take_while(|line| !line.trim().is_empty());
+                let first = sentence(&lines.collect::<Vec<_>>().join(" "), 240);
+                let first = first.trim_end_matches(['…', ' ']);
+                // A few words may only repeat the name of their property, and are left out.
+                if first.len() > 40 {
+                    assert!(
+                        file.contains(first),
+                        "{} {}: {first}",
+                        fixture.name,
+                        tool.mcp_name
+                    );
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,8 +1,7 @@
 // Values that must fit the declarations of `fixtures/mcp/nasty.json`, and values that must not.
 //
-// Compiled together with what the example writes: `cargo run -p codecell-mcp-decls --example declarations
-// fixtures/mcp OUT`, then `tsc --noEmit --strict --target es2022 OUT/*.d.ts values.ts`. A line under
-// `@ts-expect-error` that compiles is an error, so this file fails in both directions.
+// `cargo xtask decls` compiles it together with the declarations. A line under `@ts-expect-error` that compiles is
+// an error, so this file fails in both directions.
 export {};
 
 const { nasty, time, memory } = MCP;

@@ -53,7 +53,7 @@ fn rendered(room: &Room, tools: &Tools, folder: &Path) -> Result<()> {
         built.stderr
     );
     let mut command = Command::new(workspace::target_dir()?.join("debug/examples/declarations"));
-    command.arg(folder).arg(&out);
+    command.arg("write").arg(folder).arg(&out);
     let finished = process::run(&mut command, "", COMPILE_LIMIT)?;
     ensure!(
         finished.code == Some(0),

@@ -5,7 +5,7 @@ mod declarations;
 mod hosts;
 mod sdks;
 mod servers;
-pub(super) mod tools;
+pub(crate) mod tools;
 
 use std::path::PathBuf;
 
