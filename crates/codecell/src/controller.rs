@@ -1,7 +1,6 @@
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
 
 use codecell_bridge::{Cell, Fault, Leg, Outside, Parking, Replay, Stop, Wake, Wall, WallLimits};
 use codecell_guest_runtime::{Engine, EngineError, EngineOptions, RestoreError, StartError, SuspendError};
@@ -13,6 +12,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::going::{CellInfo, CellState, Executing, Going};
 use crate::leg::{self, Rest, Terms};
 use crate::nested::CellHost;
 use crate::observer::{CellLeg, Observer};
@@ -42,9 +42,7 @@ struct Inner {
     engine: Engine,
     store: SnapshotStore<Suspended>,
     /// Cells that are being executed, so that the end of a session reaches them.
-    active: Mutex<HashMap<u64, (Scope, CancellationToken)>>,
-    next_active: AtomicU64,
-    closed: AtomicBool,
+    going: Arc<Going>,
 }
 
 /// For whom and with what a cell runs.
@@ -80,9 +78,7 @@ impl Codecell {
             store: SnapshotStore::new(StoreLimits {
                 runs: MAX_SUSPENDED_RUNS,
             }),
-            active: Mutex::default(),
-            next_active: AtomicU64::new(0),
-            closed: AtomicBool::new(false),
+            going: Arc::default(),
         };
         Ok(Self {
             inner: Arc::new(inner),
@@ -135,21 +131,39 @@ impl Codecell {
     }
 
     fn abort(&self, of: impl Fn(&Scope) -> bool) {
-        for (scope, cancel) in self.inner.lock_active().values() {
-            if of(scope) {
-                cancel.cancel();
-            }
-        }
+        self.inner.going.cancel(|executing| of(&executing.scope));
         // After the running ones were told: one that parks now is here, and one that parks later finds out itself.
         drop(self.inner.store.end(of));
     }
 
+    /// Ends one cell, suspended or running; false if none of this id is going on.
+    #[must_use]
+    pub fn abort_cell(&self, id: &str) -> bool {
+        let is_it = |executing: &Executing| executing.about.as_ref().is_some_and(|about| about.id == id);
+        let found = self.inner.going.cancel(is_it);
+        // In this order, as in `abort`.
+        let removed = self.inner.store.remove(|suspended| suspended.run.about.id == id);
+        found || !removed.is_empty()
+    }
+
+    /// The cells that have not ended, oldest first.
+    #[must_use]
+    pub fn cells(&self) -> Vec<CellInfo> {
+        let mut cells = self.inner.store.look(Instant::now(), |suspended| CellInfo {
+            state: CellState::Suspended,
+            ..CellInfo::clone(&suspended.run.about)
+        });
+        // One that is being parked just now is in both places.
+        let parked: HashSet<String> = cells.iter().map(|cell| cell.id.clone()).collect();
+        let running = self.inner.going.cells();
+        cells.extend(running.into_iter().filter(|cell| !parked.contains(&cell.id)));
+        cells.sort_by_key(|cell| cell.started_at);
+        cells
+    }
+
     /// Ends every cell of the process and refuses new ones.
     pub fn shutdown(&self) {
-        self.inner.closed.store(true, Ordering::SeqCst);
-        for (_, cancel) in self.inner.lock_active().values() {
-            cancel.cancel();
-        }
+        self.inner.going.close();
         drop(self.inner.store.clear());
     }
 
@@ -169,7 +183,20 @@ impl Codecell {
         let settings = context.settings.clamped();
         let cancel = context.cancel.child_token();
         let caller = Arc::new(context.caller);
-        let Some(_active) = self.inner.enter(scope(&caller), &cancel) else {
+        let about = Arc::new(CellInfo {
+            id: id.to_owned(),
+            agent: caller.agent.clone(),
+            session: caller.session.clone(),
+            channel: caller.channel.clone(),
+            started_at: SystemTime::now(),
+            state: CellState::Running,
+        });
+        let executing = Executing {
+            scope: scope(&caller),
+            cancel: cancel.clone(),
+            about: Some(Arc::clone(&about)),
+        };
+        let Some(_place) = self.inner.going.enter(executing) else {
             return refused(&context.surface, Failure::aborted());
         };
         let rewritten =
@@ -201,6 +228,7 @@ impl Codecell {
         ));
         let mut run = Run {
             scope,
+            about,
             surface: context.surface,
             settings,
             host,
@@ -251,7 +279,12 @@ impl Codecell {
         };
         let cancel = context.cancel.child_token();
         // Before the run is taken: while it is neither parked nor on the list, the end of a session would miss it.
-        let Some(_active) = self.inner.enter(scope(&context.caller), &cancel) else {
+        let executing = Executing {
+            scope: scope(&context.caller),
+            cancel: cancel.clone(),
+            about: None,
+        };
+        let Some(place) = self.inner.going.enter(executing) else {
             return refused(Failure::aborted());
         };
         let (lease, parked) = match self.inner.store.take(&scope(&context.caller), id, Instant::now()) {
@@ -263,6 +296,7 @@ impl Codecell {
             companion: Suspended { run, mut wall },
             ttl,
         } = parked;
+        place.is_of(&run.about);
         let stop = stop(&run.settings, cancel);
         match wall.wake(&stop).await {
             Wake::Ready => {}
@@ -421,40 +455,6 @@ impl Codecell {
                 drop(inner.store.expire(Instant::now()));
             }
         });
-    }
-}
-
-impl Inner {
-    fn lock_active(&self) -> std::sync::MutexGuard<'_, HashMap<u64, (Scope, CancellationToken)>> {
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts a cell on the list of those that the end of its session reaches; none after shutdown.
-    fn enter(self: &Arc<Self>, scope: Scope, cancel: &CancellationToken) -> Option<Active> {
-        let number = self.next_active.fetch_add(1, Ordering::Relaxed);
-        let mut active = self.lock_active();
-        // Under the lock that shutdown takes after it has closed.
-        if self.closed.load(Ordering::SeqCst) {
-            return None;
-        }
-        active.insert(number, (scope, cancel.clone()));
-        drop(active);
-        Some(Active {
-            inner: Arc::clone(self),
-            number,
-        })
-    }
-}
-
-/// A cell in execution; dropping it takes it off the list.
-struct Active {
-    inner: Arc<Inner>,
-    number: u64,
-}
-
-impl Drop for Active {
-    fn drop(&mut self) {
-        self.inner.lock_active().remove(&self.number);
     }
 }
 

@@ -42,6 +42,7 @@
 //! ```
 mod answer;
 mod controller;
+mod going;
 mod leg;
 mod missing;
 mod nested;
@@ -67,6 +68,7 @@ pub use codecell_tools::{Caller, ExecutionPath, McpRequest, ToolCall, ToolError,
 
 pub use crate::{
     controller::{Codecell, RunContext},
+    going::{CellInfo, CellState},
     observer::{CallEnd, CallOutcome, CellLeg, NestedCall, Observer, Unobserved},
     result::{CellResult, ErrorCode, Pending, Sources, Telemetry, WaitReason, Warning, WarningKind},
     settings::Settings,

@@ -7,6 +7,7 @@ use codecell_guest_runtime::{StartError, VmLimits};
 use codecell_snapshot_store::Scope;
 use codecell_ts_transform::PositionMap;
 
+use crate::going::CellInfo;
 use crate::missing;
 use crate::nested::CellHost;
 use crate::report::{Failure, MAX_PENDING_SHOWN, pending};
@@ -18,6 +19,7 @@ use crate::surface::Surface;
 #[derive(Clone)]
 pub(crate) struct Run {
     pub(crate) scope: Scope,
+    pub(crate) about: Arc<CellInfo>,
     pub(crate) surface: Arc<Surface>,
     pub(crate) settings: Settings,
     pub(crate) host: Arc<CellHost>,

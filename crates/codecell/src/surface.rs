@@ -15,11 +15,11 @@ use crate::settings::Settings;
 /// Built once per change of the tool set and shared by all cells; a suspended cell keeps the one it started with.
 pub struct Surface {
     catalog: Arc<Catalog>,
-    mcp: McpNamespace,
+    mcp: Arc<McpNamespace>,
     namespaces: PluginNamespaces,
-    namespace_config: Value,
+    namespace_config: Arc<Value>,
     path: ExecutionPath,
-    visible_tools: Vec<String>,
+    visible_tools: Arc<[String]>,
 }
 
 impl Surface {
@@ -34,7 +34,7 @@ impl Surface {
     #[must_use]
     pub fn guarded(tools: Vec<ToolSpec>, servers: Vec<ServerInfo>, path: ExecutionPath) -> Self {
         let catalog = Arc::new(Catalog::build(tools));
-        let mcp = McpNamespace::build(&catalog, servers);
+        let mcp = Arc::new(McpNamespace::build(&catalog, servers));
         let controls = [codecell_model_surface::EXEC, codecell_model_surface::WAIT].map(str::to_owned);
         let direct = catalog.direct_only().iter().map(|tool| tool.name.clone());
         let visible_tools = controls.into_iter().chain(direct).collect();
@@ -42,7 +42,7 @@ impl Surface {
             catalog,
             mcp,
             namespaces: PluginNamespaces::default(),
-            namespace_config: Value::Null,
+            namespace_config: Arc::default(),
             path,
             visible_tools,
         }
@@ -52,8 +52,21 @@ impl Surface {
     #[must_use]
     pub fn with_namespaces(mut self, registrations: &Registrations, config: Value) -> Self {
         self.namespaces = PluginNamespaces::visible(registrations, &self.catalog);
-        self.namespace_config = config;
+        self.namespace_config = Arc::new(config);
         self
+    }
+
+    /// The same tools, reached along another path. Everything but the path is shared, so this costs next to nothing.
+    #[must_use]
+    pub fn along(&self, path: ExecutionPath) -> Self {
+        Self {
+            path,
+            catalog: Arc::clone(&self.catalog),
+            mcp: Arc::clone(&self.mcp),
+            namespaces: self.namespaces.clone(),
+            namespace_config: Arc::clone(&self.namespace_config),
+            visible_tools: Arc::clone(&self.visible_tools),
+        }
     }
 
     /// The hidden tools.

@@ -12,7 +12,9 @@
 use std::time::Duration;
 
 use codecell::GuardReport;
-use codecell_trajectory::Redactor;
+/// Watches one event stream.
+pub(crate) use codecell_llm::debug::Watch as Stream;
+use codecell_llm::debug::{names, shown};
 use serde_json::Value;
 
 /// The targets of the records, one per switch.
@@ -20,15 +22,6 @@ const CODE_MODE: &str = "codecell::debug::code_mode";
 const TRANSPORT: &str = "codecell::debug::transport";
 const PAYLOAD: &str = "codecell::debug::payload";
 const SSE: &str = "codecell::debug::sse";
-
-/// Most of a payload that is shown, in characters.
-const MAX_PAYLOAD_CHARS: usize = 8_000;
-/// Most of an event that is shown, in characters.
-const MAX_EVENT_CHARS: usize = 2_000;
-/// Events of a stream that are shown.
-const PEEKED_EVENTS: usize = 5;
-/// Names that a summary shows.
-const SAMPLED_NAMES: usize = 12;
 
 /// How much is said of the tool list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,68 +110,18 @@ pub(crate) fn tool_list(tools: &[&Value]) {
 }
 
 fn describe(tools: &[&Value], mode: Payload) -> String {
-    let names: Vec<&str> = tools
+    let all: Vec<&str> = tools
         .iter()
         .filter_map(|tool| tool.get("name")?.as_str())
         .collect();
-    let count = tools.len();
-    let sample = || {
-        names
-            .iter()
-            .take(SAMPLED_NAMES)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(",")
-    };
-    match mode {
-        Payload::Off | Payload::Summary => format!("tools=count={count} sample={}", sample()),
-        Payload::Tools => format!("tools=count={count} names={}", names.join(",")),
-        Payload::FullRedacted => {
-            let redactor = Redactor::default();
-            let body = Value::Array(tools.iter().map(|tool| redactor.value(tool)).collect()).to_string();
-            format!(
-                "tools=count={count} names={} body={}",
-                names.join(","),
-                head(&body, MAX_PAYLOAD_CHARS)
-            )
-        }
+    let whole = matches!(mode, Payload::Tools | Payload::FullRedacted);
+    let mut text = format!("tools=count={} {}", tools.len(), names(&all, whole));
+    if mode == Payload::FullRedacted {
+        let body = tools.iter().map(|tool| (*tool).clone()).collect();
+        text.push_str(" body=");
+        text.push_str(&shown(&Value::Array(body)));
     }
-}
-
-/// Watches one event stream.
-#[derive(Debug, Default)]
-pub(crate) struct Stream {
-    events: usize,
-}
-
-impl Stream {
-    /// An event has come.
-    pub(crate) fn event(&mut self, data: &str) {
-        self.events += 1;
-        if self.events > PEEKED_EVENTS || !tracing::enabled!(target: SSE, tracing::Level::DEBUG) {
-            return;
-        }
-        let number = self.events;
-        if value(&environment, "SSE").as_deref() == Some("peek") {
-            let shown = head(&Redactor::default().text(data), MAX_EVENT_CHARS);
-            tracing::debug!(target: SSE, number, bytes = data.len(), "event: {shown}");
-        } else if number == 1 {
-            tracing::debug!(target: SSE, bytes = data.len(), "first event");
-        }
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        tracing::debug!(target: SSE, events = self.events, "the stream ended");
-    }
-}
-
-fn head(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}...<truncated>", text.get(..end).unwrap_or_default()),
-    }
+    text
 }
 
 #[cfg(test)]

@@ -2,7 +2,17 @@
 //!
 //! Two variables decide what a record says, under their `OPENCLAW_…` names as well: with
 //! `CODECELL_DEBUG_MODEL_PAYLOAD` `tools` or `full-redacted` all names and the body are in it, with
-//! `CODECELL_DEBUG_SSE=peek` the first five events of a stream are.
+//! `CODECELL_DEBUG_SSE=peek` the first five events of a stream are. Event streams and bodies of other origin are told
+//! in the same words.
+//!
+//! ```
+//! use codecell_llm::debug;
+//! use serde_json::json;
+//!
+//! assert_eq!(debug::names(&["exec", "wait"], false), "sample=exec,wait");
+//! let body = json!([{ "key": "sk-abcdefghijklmnopqrstuvwxyz0123456789" }]);
+//! assert_eq!(debug::shown(&body), r#"[{"key":"<redacted>"}]"#);
+//! ```
 
 use codecell_trajectory::Redactor;
 use serde_json::Value;
@@ -45,28 +55,38 @@ fn describe(body: &Value, model: &str, mode: &str) -> String {
         .flatten()
         .filter_map(|item| item.get("role").or_else(|| item.get("type"))?.as_str())
         .collect();
-    let names = tool_names(body);
-    let all = matches!(mode, "tools" | "full-redacted");
-    let shown = names
-        .get(..if all { names.len() } else { SAMPLED_NAMES })
-        .unwrap_or(&names);
+    let tools = tool_names(body);
     let mut text = format!(
-        "fields={} model={model} inputItems={} inputRoles={} tools=count={} {}={}",
+        "fields={} model={model} inputItems={} inputRoles={} tools=count={} {}",
         or_empty(&fields.join(",")),
         items.map_or(0, Vec::len),
         or_empty(&roles.join(",")),
-        names.len(),
-        if all { "names" } else { "sample" },
-        or_empty(&shown.join(",")),
+        tools.len(),
+        names(&tools, matches!(mode, "tools" | "full-redacted")),
     );
     if mode == "full-redacted" {
         text.push_str(" body=");
-        text.push_str(&head(
-            &Redactor::default().value(body).to_string(),
-            MAX_PAYLOAD_CHARS,
-        ));
+        text.push_str(&shown(body));
     }
     text
+}
+
+/// Names of tools: all of them, or the first twelve as a sample.
+#[must_use]
+pub fn names(names: &[&str], all: bool) -> String {
+    let (label, most) = if all {
+        ("names", names.len())
+    } else {
+        ("sample", SAMPLED_NAMES)
+    };
+    let shown: Vec<&str> = names.iter().take(most).copied().collect();
+    format!("{label}={}", or_empty(&shown.join(",")))
+}
+
+/// A body without its secrets, at most 8,000 characters of it.
+#[must_use]
+pub fn shown(body: &Value) -> String {
+    head(&Redactor::default().value(body).to_string(), MAX_PAYLOAD_CHARS)
 }
 
 fn or_empty(text: &str) -> &str {
@@ -85,14 +105,15 @@ fn tool_names(body: &Value) -> Vec<&str> {
     names
 }
 
-/// Watches one stream.
+/// Watches one event stream, from its first event until it is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
+pub struct Watch {
     events: usize,
 }
 
 impl Watch {
-    pub(crate) fn event(&mut self, data: &str) {
+    /// An event has come.
+    pub fn event(&mut self, data: &str) {
         self.events += 1;
         if self.events > PEEKED_EVENTS || !tracing::enabled!(target: SSE, tracing::Level::DEBUG) {
             return;

@@ -27,7 +27,7 @@
 
 mod api;
 mod client;
-mod debug;
+pub mod debug;
 mod decode;
 mod draft;
 mod error;

@@ -165,6 +165,24 @@ impl<C> SnapshotStore<C> {
         self.inner.remove_parked(|_| true)
     }
 
+    /// Removes every parked run with such a companion and hands them to the caller.
+    pub fn remove(&self, of: impl Fn(&C) -> bool) -> Vec<Parked<C>> {
+        self.inner.remove_parked(|slot| match &slot.state {
+            SlotState::Parked { parked, .. } => of(&parked.companion),
+            SlotState::Resuming => false,
+        })
+    }
+
+    /// Looks at the companion of every run that is parked and not past its deadline. The store is locked meanwhile.
+    pub fn look<T>(&self, now: Instant, at: impl FnMut(&C) -> T) -> Vec<T> {
+        let slots = self.inner.lock();
+        let parked = slots.values().filter_map(|slot| match &slot.state {
+            SlotState::Parked { parked, expires } if *expires > now => Some(&parked.companion),
+            _ => None,
+        });
+        parked.map(at).collect()
+    }
+
     /// Runs that hold a slot, parked or in the middle of a resume.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -50,6 +50,33 @@ fn every_field_of_the_scope_must_match_and_an_absent_one_is_no_wildcard() {
 }
 
 #[test]
+fn what_is_parked_can_be_looked_at_and_removed_by_its_companion() {
+    let store = SnapshotStore::new(StoreLimits { runs: 3 });
+    let (mine, start) = (scope("a", "s", "r"), Instant::now());
+    let ids = ["x", "y", "z"].map(|companion| store.put(mine.clone(), parked(companion), start).unwrap());
+    let seen = |now: Instant| {
+        let mut seen = store.look(now, |companion| *companion);
+        seen.sort_unstable();
+        seen
+    };
+    assert_eq!(seen(start), ["x", "y", "z"]);
+    assert!(
+        seen(start + TTL).is_empty(),
+        "an expired run is not there any more"
+    );
+    let (lease, taken) = store.take(&mine, ids[0].as_str(), start).unwrap();
+    assert_eq!(seen(start), ["y", "z"], "one that is resumed is with its caller");
+    let removed = |which: &str| -> Vec<&str> {
+        let removed = store.remove(|companion| *companion == which);
+        removed.into_iter().map(|parked| parked.companion).collect()
+    };
+    assert!(removed("x").is_empty());
+    assert_eq!(removed("y"), ["y"]);
+    lease.park(taken, start);
+    assert_eq!(seen(start), ["x", "z"]);
+}
+
+#[test]
 fn a_run_expires_at_its_deadline_and_not_before() {
     let store = SnapshotStore::new(StoreLimits { runs: 2 });
     let (mine, start) = (scope("a", "s", "r"), Instant::now());

@@ -6,7 +6,7 @@ use codecell::{Catalog, Reach};
 use serde_json::json;
 
 use crate::table::Table;
-use crate::world::{Failure, World, context, tools};
+use crate::world::{Failure, QUESTION, World, context, tools};
 
 const GROUP: &str = "catalogs";
 const RUNS: usize = 400;
@@ -26,14 +26,14 @@ pub(crate) async fn measure(world: &World, table: &mut Table) -> Result<(), Fail
         let cell = json!({ "code": "return 1+1" });
         let times = world.time(&cell, &context, RUNS).await?;
         table.times(GROUP, format!("`return 1+1` before {number} tools"), times);
-        let cell = json!({ "code": "return (await tools.search('what tool 7 is there for')).length" });
+        let cell = json!({ "code": format!("return (await tools.search('{QUESTION}')).length") });
         let times = world.time(&cell, &context, RUNS / 4).await?;
         table.times(GROUP, format!("a cell that searches {number} tools"), times);
 
         let searches = (0..RUNS / 4).map(|_| {
             let start = Instant::now();
             let catalog = context.surface.catalog();
-            std::hint::black_box(catalog.search("what tool 7 is there for", 8, Reach::Guest));
+            std::hint::black_box(catalog.search(QUESTION, 8, Reach::Guest));
             start.elapsed()
         });
         table.times(GROUP, format!("search alone, {number} tools"), searches.collect());

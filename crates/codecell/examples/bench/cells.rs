@@ -16,16 +16,6 @@ pub(crate) async fn measure(world: &World, table: &mut Table) -> Result<(), Fail
 
     let trivial = world.time(&cell("return 1+1"), &context, 4 * RUNS).await?;
     table.times(GROUP, "fresh VM, `return 1+1`", trivial);
-    let typed = json!({
-        "code": "interface A { n: number }\nconst a: A = { n: 1 };\nreturn a.n + 1",
-        "language": "typescript",
-    });
-    table.times(
-        GROUP,
-        "a small TypeScript cell",
-        world.time(&typed, &context, RUNS).await?,
-    );
-
     for tool in ["tool_1", "later"] {
         let call = format!("tools.callValue('openclaw:core:{tool}', {{ i }})");
         let mut none = 0.0;

@@ -9,6 +9,7 @@ mod cells;
 mod cpu;
 mod images;
 mod table;
+mod typescript;
 mod world;
 
 use crate::table::Table;
@@ -25,6 +26,9 @@ async fn main() -> Result<(), Failure> {
     let mut table = Table::default();
     if wanted("cells") {
         cells::measure(&world, &mut table).await?;
+    }
+    if wanted("typescript") {
+        typescript::measure(&world, &mut table).await?;
     }
     if wanted("cpu") {
         cpu::measure(&world, &mut table).await?;

@@ -66,16 +66,57 @@ impl World {
     }
 }
 
+/// What tools do, to what, and whose: a word of each in every description.
+const WORDS: [[&str; 8]; 4] = [
+    [
+        "Finds", "Creates", "Updates", "Deletes", "Exports", "Archives", "Compares", "Counts",
+    ],
+    [
+        "open", "overdue", "monthly", "draft", "shared", "deleted", "recent", "private",
+    ],
+    [
+        "invoices",
+        "tickets",
+        "documents",
+        "branches",
+        "contacts",
+        "meetings",
+        "orders",
+        "photos",
+    ],
+    [
+        "customer",
+        "team",
+        "project",
+        "repository",
+        "calendar",
+        "warehouse",
+        "account",
+        "folder",
+    ],
+];
+
+/// A question of which every word is in an eighth of all descriptions.
+pub(crate) const QUESTION: &str = "which overdue invoices of a customer can be exported";
+
 /// So many tools, one of which is called `later`.
 pub(crate) fn tools(number: usize) -> Vec<ToolSpec> {
     let schema = json!({ "type": "object", "properties": { "i": { "type": "integer" } } });
-    let named = |name: String| {
-        let description = format!("Does what {name} is there for");
+    let named = |(n, name): (usize, String)| {
+        // Each place turns eight times as slowly as the one before it.
+        let word = |place: usize| {
+            WORDS
+                .get(place)
+                .and_then(|words| words.get((n >> (3 * place)) % words.len()))
+        };
+        let [verb, kind, what, whose] = [0, 1, 2, 3].map(|place| word(place).copied().unwrap_or_default());
+        let description = format!("{verb} the {kind} {what} of a {whose}, as {name}");
         ToolSpec::new(Owner::Core, name, description, schema.clone())
     };
     (1..number)
-        .map(|n| named(format!("tool_{n}")))
-        .chain([named("later".to_owned())])
+        .map(|n| (n, format!("tool_{n}")))
+        .chain([(0, "later".to_owned())])
+        .map(named)
         .collect()
 }
 

@@ -13,6 +13,8 @@ pub(super) enum Wrong {
     Ignored,
     /// Ignoring it could allow what somebody meant to forbid, so nothing starts.
     Fatal,
+    /// The same, and the value is not shown: it may hold a secret.
+    Hidden,
 }
 
 /// An object of the configuration.
@@ -140,6 +142,7 @@ pub(super) fn complain(wrong: Wrong, path: &str, expected: &str, got: &Value, re
     match wrong {
         Wrong::Ignored => report.warning(path, message),
         Wrong::Fatal => report.error(path, message),
+        Wrong::Hidden => drop(refuse(path, expected, got, report)),
     }
 }
 

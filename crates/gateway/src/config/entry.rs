@@ -9,6 +9,7 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
+    block::{Wrong, complain},
     env_file,
     expand::{self, Lookup},
     glob::Globs,
@@ -92,64 +93,75 @@ impl<'a, 'r> Entry<'a, 'r> {
         })
     }
 
-    fn wrong(&mut self, key: &str, expected: &str, got: &Value) {
-        let message = format!("expected {expected}, got {} `{}`", kind(got), show(got));
-        self.warn(key, &message);
+    fn wrong(&mut self, wrong: Wrong, key: &str, expected: &str, got: &Value) {
+        complain(wrong, &self.at(key), expected, got, self.report);
     }
 
-    pub(super) fn switch(&mut self, keys: &[&'static str]) -> Option<bool> {
-        let (key, value) = self.get(keys)?;
+    /// A switch, if it is there. `None` means that the server is lost: whoever wrote it meant to turn something off.
+    pub(super) fn switch(&mut self, keys: &[&'static str]) -> Option<Option<bool>> {
+        let Some((key, value)) = self.get(keys) else {
+            return Some(None);
+        };
         let found = value.as_bool();
         if found.is_none() {
-            self.wrong(key, "`true` or `false`", value);
+            self.wrong(Wrong::Fatal, key, "`true` or `false`", value);
         }
-        found
+        found.map(Some)
     }
 
     pub(super) fn string(&mut self, keys: &[&'static str]) -> Option<String> {
         let (key, value) = self.get(keys)?;
         let found = value.as_str().map(str::to_owned);
         if found.is_none() {
-            self.wrong(key, "a string", value);
+            self.wrong(Wrong::Ignored, key, "a string", value);
         }
         found
     }
 
-    pub(super) fn object(&mut self, keys: &[&'static str]) -> Option<(String, &'a Map<String, Value>)> {
-        let (key, value) = self.get(keys)?;
-        match value {
-            Value::Object(map) => Some((self.at(key), map)),
-            other => {
-                self.wrong(key, "an object", other);
+    /// An object of filters, if it is there. `None` means that the server is lost, as with [`globs`](Self::globs).
+    pub(super) fn filters(&mut self, key: &'static str) -> Option<Option<(String, &'a Map<String, Value>)>> {
+        match self.get(&[key]) {
+            None => Some(None),
+            Some((key, Value::Object(map))) => Some(Some((self.at(key), map))),
+            Some((key, other)) => {
+                self.wrong(Wrong::Fatal, key, "an object", other);
                 None
             }
         }
     }
 
-    fn list(&mut self, key: &str, value: &Value) -> Option<Globs> {
+    fn list(&mut self, wrong: Wrong, key: &str, value: &Value) -> Option<Globs> {
         let Value::Array(items) = value else {
-            self.wrong(key, "an array of tool names", value);
+            self.wrong(wrong, key, "an array of tool names", value);
             return None;
         };
         let mut patterns = Vec::new();
+        let mut is_whole = true;
         for (index, item) in items.iter().enumerate() {
             match item.as_str() {
                 Some(pattern) => patterns.push(pattern.to_owned()),
-                None => self.wrong(&format!("{key}[{index}]"), "a tool name", item),
+                None => {
+                    self.wrong(wrong, &format!("{key}[{index}]"), "a tool name", item);
+                    is_whole = wrong == Wrong::Ignored;
+                }
             }
         }
-        Some(Globs::new(patterns))
+        is_whole.then(|| Globs::new(patterns))
     }
 
-    pub(super) fn globs(&mut self, keys: &[&'static str]) -> Option<Globs> {
-        let (key, value) = self.get(keys)?;
-        self.list(key, value)
+    /// A filter, if it is there. `None` means that the server is lost: without the filter, or with a part of it, more
+    /// tools would be there than was meant.
+    pub(super) fn globs(&mut self, keys: &[&'static str]) -> Option<Option<Globs>> {
+        match self.get(keys) {
+            None => Some(None),
+            Some((key, value)) => self.list(Wrong::Fatal, key, value).map(Some),
+        }
     }
 
     pub(super) fn switch_or_globs(&mut self, key: &'static str) -> Option<Result<bool, Globs>> {
         match self.get(&[key])? {
             (_, Value::Bool(on)) => Some(Ok(*on)),
-            (key, value) => self.list(key, value).map(Err),
+            (key, value) => self.list(Wrong::Ignored, key, value).map(Err),
         }
     }
 
@@ -171,7 +183,7 @@ impl<'a, 'r> Entry<'a, 'r> {
                 Some(Duration::from_millis(clamped as u64))
             }
             None => {
-                self.wrong(key, "a number", value);
+                self.wrong(Wrong::Ignored, key, "a number", value);
                 None
             }
         }

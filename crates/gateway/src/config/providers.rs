@@ -55,11 +55,9 @@ pub(super) fn read(
     lookup: &Lookup<'_>,
     report: &mut Report<'_>,
 ) {
-    let Value::Object(map) = value else {
-        refuse(path, "an object", value, report);
+    let Some(mut block) = Block::open(value, path, Wrong::Hidden, report) else {
         return;
     };
-    let mut block = Block::of(map, path, report);
     if let Some((path, value)) = block.get("mode") {
         match value.as_str() {
             Some("merge" | "replace") => block.report().note(

@@ -5,7 +5,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::{
-    block::{Block, fail, refuse},
+    block::{Block, Wrong, fail, refuse},
     expand::{self, Lookup},
     problem::Report,
     secret::Secret,
@@ -55,11 +55,9 @@ pub(super) fn read(
     lookup: &Lookup<'_>,
     report: &mut Report<'_>,
 ) {
-    let Value::Object(map) = value else {
-        refuse(path, "an object", value, report);
+    let Some(mut block) = Block::open(value, path, Wrong::Hidden, report) else {
         return;
     };
-    let mut block = Block::of(map, path, report);
     if let Some(listen) = listen(&mut block) {
         settings.listen = Some(listen);
     }

@@ -182,15 +182,17 @@ pub(super) fn read(
         return None;
     };
     let mut entry = Entry::new(map, path, lookup, report);
-    let disabled = entry.switch(&["disabled"]).unwrap_or(false) || entry.switch(&["enabled"]) == Some(false);
-    let filter = entry.object(&["toolFilter"]);
+    let switches = (entry.switch(&["disabled"]), entry.switch(&["enabled"]));
+    let disabled = matches!(switches, (Some(Some(true)), _) | (_, Some(Some(false))));
+    let filter = entry.filters("toolFilter");
     let mut allow = entry.globs(&["allow", "includeTools", "enabled_tools", "allowedTools"]);
     let mut deny = entry.globs(&["deny", "excludeTools", "disabled_tools", "disabledTools"]);
-    if let Some((filter_path, filter)) = filter {
-        let mut inner = Entry::new(filter, &filter_path, lookup, entry.report());
-        allow = allow.or(inner.globs(&["include"]));
-        deny = deny.or(inner.globs(&["exclude"]));
+    if let Some(Some((filter_path, filter))) = &filter {
+        let mut inner = Entry::new(filter, filter_path, lookup, entry.report());
+        let (include, exclude) = (inner.globs(&["include"]), inner.globs(&["exclude"]));
         inner.finish(&[], &[]);
+        allow = allow.and_then(|allow| include.map(|include| allow.or(include)));
+        deny = deny.and_then(|deny| exclude.map(|exclude| deny.or(exclude)));
     }
     let direct_only = match entry.switch_or_globs("directOnly") {
         Some(Ok(true)) => DirectOnly::All,
@@ -229,12 +231,14 @@ pub(super) fn read(
         transport(&mut entry)
     };
     entry.finish(&FOREIGN, &UNSUPPORTED);
+    // Everything is read by now, so that all that is wrong is reported at once.
+    let (_, _, _) = (switches.0?, switches.1?, filter?);
     Some(ServerConfig {
         name: name.to_owned(),
         transport: transport?,
         disabled,
-        allow,
-        deny: deny.unwrap_or_default(),
+        allow: allow?,
+        deny: deny?.unwrap_or_default(),
         direct_only,
         elicitation,
         startup_timeout,

@@ -185,6 +185,31 @@ fn what_costs_a_server_names_place_and_remedy() {
             r#"{ "type": "ws", "url": "ws://h/" }"#,
             "error mcpServers.s.type: unknown type `ws`: expected `stdio` or `http`",
         ),
+        // Without them more would be there than was meant.
+        (
+            r#"{ "command": "x", "disabled": "yes" }"#,
+            "error mcpServers.s.disabled: expected `true` or `false`, got a string `\"yes\"`",
+        ),
+        (
+            r#"{ "command": "x", "enabled": 0 }"#,
+            "error mcpServers.s.enabled: expected `true` or `false`, got a number `0`",
+        ),
+        (
+            r#"{ "command": "x", "allow": "get_*" }"#,
+            "error mcpServers.s.allow: expected an array of tool names, got a string `\"get_*\"`",
+        ),
+        (
+            r#"{ "command": "x", "deny": ["a", 7] }"#,
+            "error mcpServers.s.deny[1]: expected a tool name, got a number `7`",
+        ),
+        (
+            r#"{ "command": "x", "toolFilter": ["a"] }"#,
+            "error mcpServers.s.toolFilter: expected an object, got an array `[\"a\"]`",
+        ),
+        (
+            r#"{ "command": "x", "toolFilter": { "exclude": "a" } }"#,
+            "error mcpServers.s.toolFilter.exclude: expected an array of tool names, got a string `\"a\"`",
+        ),
         (
             r#"{ "command": "x", "env": { "KEY": "${NOPE}" } }"#,
             "error mcpServers.s.env.KEY: environment variable `NOPE` is not set: set it, or write `${NOPE:-default}`",
@@ -237,7 +262,7 @@ fn an_env_file_is_overridden_by_env() {
 #[test]
 fn what_belongs_to_other_hosts_is_noted_and_tolerated() {
     let (server, problems) = entry(
-        r#"{ "command": "x", "url": "http://h/", "autoApprove": [], "wat": 1, "oauth": {}, "disabled": "yes",
+        r#"{ "command": "x", "url": "http://h/", "autoApprove": [], "wat": 1, "oauth": {}, "startupTimeoutMs": "1",
              "env": { "NODE_OPTIONS": "-r evil", "PORT": 8080, "NONE": null } }"#,
     );
     assert_eq!(
@@ -247,7 +272,7 @@ fn what_belongs_to_other_hosts_is_noted_and_tolerated() {
     assert_eq!(
         problems,
         [
-            "warning mcpServers.s.disabled: expected `true` or `false`, got a string `\"yes\"`",
+            "warning mcpServers.s.startupTimeoutMs: expected a number, got a string `\"1\"`",
             "warning mcpServers.s.url: is ignored, because `command` makes this a stdio server",
             "note mcpServers.s.env.NONE: is null, so it is not set",
             "note mcpServers.s.env.NODE_OPTIONS: makes the server's interpreter load other code; passed on as written",

@@ -24,30 +24,30 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
 
 /// The deepest bracket nesting outside strings and comments; an unclosed string counts as closed at the end.
 fn depth(text: &str) -> usize {
-    let mut bytes = text.bytes().peekable();
+    let mut chars = text.chars().peekable();
     let (mut now, mut deepest) = (0_usize, 0);
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'[' | b'{' => {
+    while let Some(char) = chars.next() {
+        match char {
+            '[' | '{' => {
                 now += 1;
                 deepest = deepest.max(now);
             }
-            b']' | b'}' => now = now.saturating_sub(1),
-            b'"' | b'\'' => {
-                while let Some(inner) = bytes.next() {
-                    if inner == b'\\' {
-                        bytes.next();
-                    } else if inner == byte {
+            ']' | '}' => now = now.saturating_sub(1),
+            '"' | '\'' => {
+                while let Some(inner) = chars.next() {
+                    if inner == '\\' {
+                        chars.next();
+                    } else if inner == char {
                         break;
                     }
                 }
             }
-            b'/' if bytes.peek() == Some(&b'/') => while bytes.next().is_some_and(|inner| inner != b'\n') {},
-            b'/' if bytes.peek() == Some(&b'*') => {
-                let mut last = 0;
-                bytes.next();
-                for inner in bytes.by_ref() {
-                    if last == b'*' && inner == b'/' {
+            '/' if chars.peek() == Some(&'/') => while chars.next().is_some_and(|inner| !ends_line(inner)) {},
+            '/' if chars.peek() == Some(&'*') => {
+                let mut last = '/';
+                chars.next();
+                for inner in chars.by_ref() {
+                    if last == '*' && inner == '/' {
                         break;
                     }
                     last = inner;
@@ -57,6 +57,11 @@ fn depth(text: &str) -> usize {
         }
     }
     deepest
+}
+
+/// Where the parser takes a comment to end.
+fn ends_line(char: char) -> bool {
+    matches!(char, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
 /// What a value is, in words for a message.
@@ -96,10 +101,14 @@ mod tests {
 
     #[test]
     fn bottomless_nesting_is_refused_before_parsing() {
-        let text = "[".repeat(100_000);
-        assert_eq!(
-            parse(&text),
-            Err("nested 100000 levels deep, at most 64 are read".to_owned())
-        );
+        // A comment hides brackets, but only up to where it ends.
+        for before in ["", "//[\n", "//[\r", "//[\u{2028}", "//[\u{2029}", "/*[*/"] {
+            let text = before.to_owned() + &"[".repeat(100_000);
+            assert_eq!(
+                parse(&text),
+                Err("nested 100000 levels deep, at most 64 are read".to_owned()),
+                "{before:?}"
+            );
+        }
     }
 }

@@ -9,14 +9,14 @@ use crate::wiring::{App, VisibleTool};
 pub(super) struct ListChanges {
     app: Arc<App>,
     generation: watch::Receiver<u64>,
-    known: Vec<VisibleTool>,
+    known: Arc<Vec<VisibleTool>>,
 }
 
 impl ListChanges {
     pub(super) fn of(app: &Arc<App>) -> Self {
         Self {
             generation: app.shared.upstreams.watch(),
-            known: app.view().visible.clone(),
+            known: Arc::clone(&app.view().visible),
             app: Arc::clone(app),
         }
     }
@@ -29,10 +29,10 @@ impl ListChanges {
                 && now
                     .visible
                     .iter()
-                    .zip(&self.known)
+                    .zip(&*self.known)
                     .all(|(now, known)| now.looks_like(known));
             if !same {
-                self.known = now.visible.clone();
+                self.known = Arc::clone(&now.visible);
                 return true;
             }
         }

@@ -53,6 +53,20 @@ pub(super) async fn ask_the_host(
     for approval in approvals.list() {
         put(&mut asked, approval);
     }
+    // What is settled is not forgotten, however much was missed: that would leave its question open at the host.
+    let catch_up = |asked: &mut HashMap<String, CancellationToken>| {
+        let open = approvals.list();
+        asked.retain(|id, settled| {
+            let is_open = open.iter().any(|approval| approval.id == *id);
+            if !is_open {
+                settled.cancel();
+            }
+            is_open
+        });
+        for approval in open {
+            put(asked, approval);
+        }
+    };
     while let Some(heard) = gone.run_until_cancelled(news.recv()).await {
         match heard {
             Ok(ApprovalNews::Opened { approval }) => put(&mut asked, *approval),
@@ -61,8 +75,7 @@ pub(super) async fn ask_the_host(
                     settled.cancel();
                 }
             }
-            // Questions that were missed can still be answered with `codecell approvals`.
-            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Lagged(_)) => catch_up(&mut asked),
             Err(RecvError::Closed) => break,
         }
     }

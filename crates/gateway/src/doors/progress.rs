@@ -12,6 +12,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::wiring::named_run;
+
 /// Longest silence while a cell runs: hosts give up on a call that says nothing for long.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
@@ -111,12 +113,8 @@ pub(super) struct WaitingCells(Mutex<VecDeque<(String, WaitingCell)>>);
 impl WaitingCells {
     /// The cell that these arguments of `wait` name.
     pub(super) fn of(&self, arguments: &Value) -> Option<WaitingCell> {
+        let run_id = named_run(arguments)?;
         let cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // As `wait` itself reads them.
-        let texts = ["runId", "run_id"]
-            .into_iter()
-            .filter_map(|key| arguments.get(key)?.as_str());
-        let run_id = texts.map(str::trim).find(|text| !text.is_empty())?;
         let mut cells = cells.iter();
         let (_, cell) = cells.find(|(known, _)| known == run_id)?;
         Some(cell.clone())

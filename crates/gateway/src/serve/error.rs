@@ -1,9 +1,12 @@
 //! Errors as clients of this API know them: a status, and `{ "error": { message, type, param, code } }`.
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
+
+/// What OpenAI's clients go by before they repeat a request that failed, which by themselves they do after every 5xx.
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// An error that a client is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +15,8 @@ pub(super) struct ApiError {
     pub(super) body: ErrorBody,
     /// Seconds after which it may be tried again.
     pub(super) retry_after: Option<u64>,
+    /// Whether the same request would do things a second time. Clients that repeat failed requests are told not to.
+    pub(super) has_effects: bool,
 }
 
 /// The inner object of an error.
@@ -44,6 +49,7 @@ impl ApiError {
                 code: Some(code),
             },
             retry_after: None,
+            has_effects: false,
         }
     }
 
@@ -59,6 +65,13 @@ impl ApiError {
         self
     }
 
+    /// Says that something was done before this went wrong, if it was.
+    #[must_use]
+    pub(super) fn after_effects(mut self, has_effects: bool) -> Self {
+        self.has_effects = has_effects;
+        self
+    }
+
     /// The error as the data of an event in a stream that has begun.
     pub(super) fn to_value(&self) -> Value {
         json!({ "error": self.body })
@@ -71,6 +84,9 @@ impl IntoResponse for ApiError {
         let headers = response.headers_mut();
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.has_effects {
+            headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
         }
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

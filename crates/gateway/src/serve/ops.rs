@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::{delete, get};
 use axum::{Json, Router};
+use codecell::{CellInfo, CellState, Codecell};
 use codecell_trajectory::rfc3339;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use super::error::ApiError;
 use super::path::Named;
 use super::{Gateway, approvals, sessions, trajectory};
 use crate::turns::{RunInfo, RunState};
-use crate::wiring::EngineState;
+use crate::wiring::{Channel, EngineState};
 
 pub(super) fn routes() -> Router<Arc<Gateway>> {
     Router::new()
@@ -62,7 +63,13 @@ async fn readyz(State(gateway): State<Arc<Gateway>>) -> (StatusCode, Json<Value>
 
 async fn runs(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
     let engine = gateway.mcp.shared.loaded_engine();
-    let runs: Vec<Value> = gateway.turns.list().iter().map(run).collect();
+    let turns = gateway.turns.list();
+    let cells = engine.map_or_else(Vec::new, Codecell::cells);
+    // The cells of a turn are its own affair.
+    let cells = cells
+        .iter()
+        .filter(|cell| cell.channel.as_deref() == Some(Channel::Mcp.name()));
+    let runs: Vec<Value> = turns.iter().map(turn).chain(cells.map(cell)).collect();
     Json(json!({
         "runs": runs,
         "suspendedCells": engine.map_or(0, |engine| engine.suspended_runs()),
@@ -70,7 +77,7 @@ async fn runs(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
     }))
 }
 
-fn run(run: &RunInfo) -> Value {
+fn turn(run: &RunInfo) -> Value {
     let (state, calls) = match &run.state {
         RunState::Running => ("running", Vec::new()),
         RunState::Waiting(calls) => {
@@ -92,8 +99,24 @@ fn run(run: &RunInfo) -> Value {
     })
 }
 
+/// A cell that somebody runs at `/mcp`. Its `runId` is not told: who knows that can go on with it.
+fn cell(cell: &CellInfo) -> Value {
+    json!({
+        "id": cell.id,
+        "kind": "cell",
+        "agent": cell.agent,
+        "session": cell.session,
+        "state": match cell.state {
+            CellState::Running => "running",
+            CellState::Suspended => "suspended",
+        },
+        "startedAt": rfc3339(cell.started_at),
+    })
+}
+
 async fn abort(State(gateway): State<Arc<Gateway>>, Named(id): Named) -> Result<Json<Value>, ApiError> {
-    if gateway.turns.abort(&id).await {
+    let engine = gateway.mcp.shared.loaded_engine();
+    if gateway.turns.abort(&id).await || engine.is_some_and(|engine| engine.abort_cell(&id)) {
         return Ok(Json(json!({ "id": id, "aborted": true })));
     }
     Err(ApiError::new(

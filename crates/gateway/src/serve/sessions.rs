@@ -76,7 +76,8 @@ async fn reset(State(gateway): State<Arc<Gateway>>, Named(key): Named) -> Result
 async fn delete(State(gateway): State<Arc<Gateway>>, Named(key): Named) -> Result<Json<Value>, ApiError> {
     let sessions = gateway.turns.sessions();
     let found = find(&gateway, &key).await?;
-    let _hold = if found.active {
+    // A whole conversation, or the part of it that goes on. One whose parts are all over can begin again meanwhile.
+    let _hold = if found.active || found.session_key == key {
         Some(hold(&gateway, &found.session_key).await?)
     } else {
         None

@@ -46,7 +46,7 @@ impl Turns {
         let app = Arc::clone(&ask.target.app);
         app.shared.await_unknown_servers().await;
         let view = match &clients {
-            Some(clients) => Arc::new(app.view_with(clients)),
+            Some(clients) => Arc::new(app.view_with(clients).await.ok_or(BeginProblem::Closed)?),
             None => app.view(),
         };
         let (events, ear_events) = mpsc::channel(EVENT_BUFFER);
@@ -77,7 +77,7 @@ impl Turns {
                 codecell.abort_run(&session_of_run, &run);
             }
             // The next turn of the session reads the transcript. A disk that fails has failed this turn by now.
-            let _ = scribe.flush().await;
+            let _ = scribe.close().await;
             if let Some(file) = &turns.inner.trajectory {
                 trajectory::add(&turns.inner.sessions, &run, file).await;
             }

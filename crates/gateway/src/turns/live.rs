@@ -8,7 +8,7 @@ use codecell::Json;
 use codecell::tools::{AnswerError, ClientTools};
 use codecell_agent::ClientCall;
 use codecell_sessions::Sessions;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
 use super::agents::Agents;
@@ -70,7 +70,12 @@ struct LiveTurn {
 
 enum State {
     Running,
-    Waiting { calls: Vec<ClientCall>, ear: Ear },
+    Waiting {
+        calls: Vec<ClientCall>,
+        ear: Ear,
+        /// Stops the clock when it waits no more.
+        _clock: DropGuard,
+    },
 }
 
 /// A turn as people see it.
@@ -252,7 +257,7 @@ impl Turns {
             })?;
         }
         let (session, tally) = (turn.session.clone(), Arc::clone(&turn.tally));
-        let State::Waiting { calls, ear } = std::mem::replace(&mut turn.state, State::Running) else {
+        let State::Waiting { calls, ear, .. } = std::mem::replace(&mut turn.state, State::Running) else {
             return Err(unknown());
         };
         for call in calls {
@@ -282,25 +287,34 @@ impl Turns {
             // Nobody could answer it any more.
             turn.cancel.cancel();
         }
-        let (patience, over, cancel) = (turn.patience, turn.over.clone(), turn.cancel.clone());
+        let (patience, clock) = (turn.patience, CancellationToken::new());
         let first = calls.first().map(|call| call.id.clone()).unwrap_or_default();
         let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
-        turn.state = State::Waiting { calls, ear };
+        turn.state = State::Waiting {
+            calls,
+            ear,
+            _clock: clock.clone().drop_guard(),
+        };
         live.calls
             .extend(ids.into_iter().map(|call| (call, id.to_owned())));
         drop(live);
         let turns = self.clone();
         tokio::spawn(async move {
-            if over
-                .run_until_cancelled(tokio::time::sleep(patience))
-                .await
-                .is_some()
-                && turns.live().calls.contains_key(&first)
-            {
-                tracing::info!("a turn has waited too long for its application");
-                cancel.cancel();
+            let time = tokio::time::sleep(patience);
+            if clock.run_until_cancelled(time).await.is_some() {
+                turns.lose_patience(&first);
             }
         });
+    }
+
+    /// Aborts the turn that waits for this call, if one still does.
+    fn lose_patience(&self, call: &str) {
+        let live = self.live();
+        // Under the lock, so that an answer is either taken or refused: one that was taken is not aborted after all.
+        if let Some(turn) = live.calls.get(call).and_then(|id| live.turns.get(id)) {
+            tracing::info!("a turn has waited too long for its application");
+            turn.cancel.cancel();
+        }
     }
 
     /// Ends a turn; false if there is none of this id.

@@ -50,6 +50,11 @@ impl Running {
         &self.session
     }
 
+    /// How often the model was asked.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.tally.rounds()
+    }
+
     /// What the model's answers cost since this was asked the last time, by whoever listened then.
     pub(crate) fn take_spent(&self) -> Usage {
         self.tally.take_spent()

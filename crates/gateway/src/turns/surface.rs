@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::scribe::Scribe;
 use super::watch::{CellWatch, NestedNews};
 use crate::debug;
-use crate::wiring::{App, View, VisibleKind, VisibleTool};
+use crate::wiring::{App, View, VisibleKind, VisibleTool, named_run};
 
 /// The tools of one turn.
 pub(super) struct TurnTools {
@@ -123,10 +123,9 @@ impl Inner {
     }
 
     async fn wait(self: Arc<Self>, call: SurfaceCall) -> Step {
-        let waiting = call.arguments.get("runId").and_then(Value::as_str);
-        let watch = waiting.and_then(|run| self.waiting().get(run).cloned());
-        let run = self.run(Arc::new(Unobserved), &call.cancel);
         let arguments = Value::Object(call.arguments);
+        let watch = named_run(&arguments).and_then(|run| self.waiting().get(run).cloned());
+        let run = self.run(Arc::new(Unobserved), &call.cancel);
         let cell = self.app.shared.wait(&arguments, run).await;
         match watch {
             Some(watch) => self.settle(cell, Vec::new(), watch, call.cancel).await,

@@ -79,7 +79,7 @@ impl Observer for CellWatch {
     }
 
     fn call_started(&self, call: &NestedCall) {
-        self.scribe.note(Entry::ToolCall(self.entry(call)));
+        self.scribe.begun(Entry::ToolCall(self.entry(call)));
     }
 
     fn call_finished(&self, call: &NestedCall, end: &CallEnd<'_>) {
@@ -92,7 +92,7 @@ impl Observer for CellWatch {
         };
         let took = u64::try_from(end.took.as_millis()).unwrap_or(u64::MAX);
         let result = self.entry(call).result(outcome, value, took);
-        self.scribe.note(Entry::ToolResult(result));
+        self.scribe.ended(Entry::ToolResult(result));
         self.tell(|| NestedNews::Ended {
             tool: call.tool.clone(),
             outcome: end.outcome,

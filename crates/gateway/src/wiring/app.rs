@@ -7,6 +7,7 @@ use codecell::{Caller, ExecutionPath, Exposure, Languages, Owner, Settings, Surf
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::client_views::ClientViews;
 use super::direct::{DirectNames, own_listing};
 use super::guards::{self, Channel};
 use super::shared::Shared;
@@ -28,6 +29,7 @@ pub(crate) struct App {
     names: Mutex<DirectNames>,
     /// The view of the last generation that was asked for.
     view: Mutex<Option<(u64, Arc<View>)>>,
+    client_views: ClientViews,
 }
 
 impl App {
@@ -69,6 +71,7 @@ impl App {
             list_can_change,
             names: Mutex::new(DirectNames::new(reserved)),
             view: Mutex::new(None),
+            client_views: ClientViews::default(),
             shared,
         })
     }
@@ -123,18 +126,26 @@ impl App {
         view
     }
 
-    /// What there is now and the tools of the application that asks. Those are of one turn, so nothing of it is kept.
-    pub(crate) fn view_with(&self, clients: &ClientTools) -> View {
+    /// What there is now and the tools of the application that asks. Only the way of a call is this turn's own: an
+    /// application that brings the same tools again finds the catalog that was built for them.
+    ///
+    /// `None` if the runtime ends before there is one.
+    pub(crate) async fn view_with(self: &Arc<Self>, clients: &ClientTools) -> Option<View> {
+        let snapshot = self.shared.upstreams.snapshot();
+        let tools = clients.specs();
+        let place = self.client_views.place(snapshot.generation, &tools);
+        let build = || {
+            let app = Arc::clone(self);
+            // Off the async threads: with thousands of tools it takes longer than a scheduler likes.
+            tokio::task::spawn_blocking(move || {
+                // A copy: what the application calls its tools must not decide what others are called later.
+                let mut names = app.names().clone();
+                Arc::new(app.build_from(snapshot, tools, app.path.clone(), &mut names))
+            })
+        };
+        let view = place.get_or_try_init(build).await.ok()?;
         let toolbox = Arc::new(self.shared.toolbox.with_client(clients));
-        let path = self.path.clone().with_executor(toolbox);
-        // A copy: what the application calls its tools must not decide what others are called later.
-        let mut names = self.names().clone();
-        self.build_from(
-            self.shared.upstreams.snapshot(),
-            clients.specs(),
-            path,
-            &mut names,
-        )
+        Some(view.along(self.path.clone().with_executor(toolbox)))
     }
 
     /// The effective tools, all of them, before the policy.
@@ -213,8 +224,8 @@ impl App {
         });
         View {
             surface: Arc::new(surface),
-            visible,
-            removed: removed.collect(),
+            visible: Arc::new(visible),
+            removed: Arc::new(removed.collect()),
             snapshot,
         }
     }
@@ -238,4 +249,77 @@ fn settings(code_mode: &CodeModeSettings) -> Settings {
         max_search_limit: bytes(code_mode.max_search_limit),
     }
     .clamped()
+}
+
+#[cfg(test)]
+mod tests {
+    use codecell::tools::ToolDefinition;
+    use codecell_plugins::PluginHost;
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::upstream::UpstreamOptions;
+    use crate::wiring::Setting;
+
+    fn app() -> Arc<App> {
+        let config = Config::default();
+        let setting = Setting {
+            plugins: Arc::new(PluginHost::new()),
+            options: UpstreamOptions::default(),
+            trajectory: None,
+        };
+        let shared = Shared::start(&config, setting).unwrap();
+        let agent = config
+            .agents
+            .agent("main", &config.code_mode, &config.tools.sandbox)
+            .unwrap();
+        Arc::new(App::new(shared, agent, Channel::Mcp).unwrap())
+    }
+
+    fn tools(description: &str) -> ClientTools {
+        let tool = ToolDefinition::new("look", description, json!({ "type": "object" }));
+        ClientTools::new("app", vec![tool]).0
+    }
+
+    #[tokio::test]
+    async fn an_application_that_brings_the_same_tools_again_finds_their_catalog() {
+        let app = app();
+        let first = app.view_with(&tools("a")).await.unwrap();
+        assert!(first.surface.catalog().get("client:app:look").is_some());
+        for (description, same) in [("a", true), ("b", false), ("a", true)] {
+            let next = app.view_with(&tools(description)).await.unwrap();
+            let is_same = std::ptr::eq(first.surface.catalog(), next.surface.catalog());
+            assert_eq!(is_same, same, "{description}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_reaches_the_turn_it_belongs_to_whoever_had_the_catalog_built() {
+        let app = app();
+        let (first, second) = (tools("a"), tools("a"));
+        app.view_with(&first).await.unwrap();
+        let view = app.view_with(&second).await.unwrap();
+        let tool = view.surface.catalog().shared("client:app:look").unwrap();
+        let mut news = second.subscribe();
+        let cancel = tokio_util::sync::CancellationToken::new();
+        let caller = app.caller();
+        let arguments = json!({});
+        let call = view.call_direct(
+            &tool,
+            &arguments,
+            &caller,
+            0,
+            cancel,
+            codecell::tools::Progress::default(),
+        );
+        let heard = async {
+            news.recv().await.unwrap();
+            let pending = second.pending();
+            assert!(first.pending().is_empty());
+            second.answer(&pending[0].id, Ok(codecell::Json::null())).unwrap();
+        };
+        let (answer, ()) = tokio::join!(call, heard);
+        assert!(answer.is_ok(), "{answer:?}");
+    }
 }

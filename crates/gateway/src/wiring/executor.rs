@@ -117,7 +117,7 @@ fn tool_error(error: &CallError) -> ToolError {
     let code = match error {
         CallError::UnknownServer { .. } => "unknown_server",
         CallError::Excluded { .. } => "excluded",
-        CallError::NotReady { .. } => "unavailable",
+        CallError::NotReady { .. } | CallError::Unread { .. } => "unavailable",
         CallError::NeedsAuth { .. } => "needs_auth",
         CallError::Disconnected { in_doubt: true, .. } => "in_doubt",
         CallError::Disconnected { in_doubt: false, .. } => "unavailable",

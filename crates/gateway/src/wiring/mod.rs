@@ -1,6 +1,7 @@
 //! Joins the parts: servers to tools, tools to a surface, a surface to cells.
 mod app;
 mod calls;
+mod client_views;
 mod direct;
 mod executor;
 mod guards;
@@ -13,6 +14,6 @@ pub(crate) use self::{
     executor::UpstreamTools,
     guards::Channel,
     record::{Record, append_events, redactor},
-    shared::{EngineState, Setting, Shared, failed},
+    shared::{EngineState, Setting, Shared, failed, named_run},
     view::{RemovedTool, View, VisibleKind, VisibleTool},
 };

@@ -247,6 +247,14 @@ fn no_engine(error: &str) -> CellResult {
     )
 }
 
+/// The run that arguments of `wait` name, as `wait` itself reads them.
+pub(crate) fn named_run(arguments: &Value) -> Option<&str> {
+    let texts = ["runId", "run_id"]
+        .into_iter()
+        .filter_map(|key| arguments.get(key)?.as_str());
+    texts.map(str::trim).find(|text| !text.is_empty())
+}
+
 /// The result of a cell that never ran.
 pub(crate) fn failed(code: ErrorCode, error: String) -> CellResult {
     CellResult::Failed {
@@ -262,5 +270,27 @@ fn has_direct_only(server: &ServerConfig) -> bool {
     match &server.direct_only {
         DirectOnly::All => true,
         DirectOnly::Matching(globs) => !globs.patterns().is_empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::named_run;
+
+    #[test]
+    fn a_run_is_named_in_every_way_that_wait_understands() {
+        for (arguments, expected) in [
+            (json!({ "runId": "a" }), Some("a")),
+            (json!({ "run_id": "a" }), Some("a")),
+            (json!({ "runId": " a\n", "run_id": "b" }), Some("a")),
+            (json!({ "runId": " ", "run_id": "b" }), Some("b")),
+            (json!({ "runId": 7 }), None),
+            (json!({}), None),
+            (json!("a"), None),
+        ] {
+            assert_eq!(named_run(&arguments), expected, "{arguments}");
+        }
     }
 }

@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use codecell::tools::{CallContext, Progress};
 use codecell::{
-    Caller, Exposure, Json, Owner, Replay, ServerInfo, Settings, Surface, Tool, ToolResult, ToolSpec,
+    Caller, ExecutionPath, Exposure, Json, Owner, Replay, ServerInfo, Settings, Surface, Tool, ToolResult,
+    ToolSpec,
 };
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -13,13 +14,23 @@ use crate::upstream::{ServerSnapshot, Snapshot, State};
 /// What there is at one moment: for cells and for the model.
 pub(crate) struct View {
     pub(crate) surface: Arc<Surface>,
-    pub(crate) visible: Vec<VisibleTool>,
+    pub(crate) visible: Arc<Vec<VisibleTool>>,
     pub(crate) snapshot: Arc<Snapshot>,
     /// What the policy took away, for people.
-    pub(crate) removed: Vec<RemovedTool>,
+    pub(crate) removed: Arc<Vec<RemovedTool>>,
 }
 
 impl View {
+    /// The same, with calls that take `path`.
+    pub(super) fn along(&self, path: ExecutionPath) -> Self {
+        Self {
+            surface: Arc::new(self.surface.along(path)),
+            visible: Arc::clone(&self.visible),
+            snapshot: Arc::clone(&self.snapshot),
+            removed: Arc::clone(&self.removed),
+        }
+    }
+
     /// Calls one of the visible tools; gives the result in MCP's shape. The error is text for the model.
     pub(crate) async fn call_direct(
         &self,

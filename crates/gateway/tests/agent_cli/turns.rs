@@ -127,7 +127,7 @@ async fn one_line_of_json_says_how_it_went() {
                 "ok": true, "stop": "done", "text": "Hi.", "agent": "main", "model": "fake/big", "session": "s",
                 "run": null, "rounds": 1,
                 "usage": {
-                    "inputTokens": 10, "outputTokens": 2, "cacheReadTokens": 0, "cacheWriteTokens": 0
+                    "inputTokens": 6, "outputTokens": 2, "cacheReadTokens": 4, "cacheWriteTokens": 0
                 },
                 "error": null,
             })

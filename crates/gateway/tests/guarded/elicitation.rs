@@ -17,6 +17,14 @@ fn can_ask() -> Value {
     json!({ "elicitation": {} })
 }
 
+/// Runs the program that writes before a host that can ask: its call, and the question that it leads to.
+fn asked(place: &Place) -> (Door, u64, Value) {
+    let mut door = Door::open(place, &can_ask());
+    let call = door.start("exec", json!({ "code": WRITE }));
+    let question = door.asked();
+    (door, call, question)
+}
+
 /// The person chooses.
 fn accept(decision: &str) -> Value {
     json!({ "action": "accept", "content": { "decision": decision } })
@@ -34,9 +42,7 @@ fn assert_denied(result: &Value) {
 #[test]
 fn the_host_is_shown_the_tool_its_arguments_and_the_program() {
     let place = asking(&json!({}));
-    let mut door = Door::open(&place, &can_ask());
-    let call = door.start("exec", json!({ "code": WRITE }));
-    let mut question = door.asked();
+    let (mut door, call, mut question) = asked(&place);
     // The number under which the host may tell how far it is.
     question["params"].as_object_mut().unwrap().remove("_meta");
     let message = format!(
@@ -67,9 +73,7 @@ fn the_host_is_shown_the_tool_its_arguments_and_the_program() {
 fn every_answer_but_a_clear_yes_refuses_the_call() {
     for answer in [json!({ "action": "decline" }), accept("deny"), accept("sure")] {
         let place = asking(&json!({}));
-        let mut door = Door::open(&place, &can_ask());
-        let call = door.start("exec", json!({ "code": WRITE }));
-        let question = door.asked();
+        let (mut door, call, question) = asked(&place);
         door.reply(&question, answer);
         assert_denied(&door.result(call)["structuredContent"]);
         assert!(!place.path("files/a.txt").exists());
@@ -79,9 +83,7 @@ fn every_answer_but_a_clear_yes_refuses_the_call() {
 #[test]
 fn always_is_remembered_for_the_connection() {
     let place = asking(&json!({}));
-    let mut door = Door::open(&place, &can_ask());
-    let call = door.start("exec", json!({ "code": WRITE }));
-    let question = door.asked();
+    let (mut door, call, question) = asked(&place);
     door.reply(&question, accept("allow-always"));
     assert_eq!(door.result(call)["structuredContent"]["value"], true);
     assert_eq!(
@@ -95,9 +97,7 @@ fn always_is_remembered_for_the_connection() {
 #[test]
 fn a_closed_window_leaves_the_question_open_for_another_terminal() {
     let place = asking(&json!({}));
-    let mut door = Door::open(&place, &can_ask());
-    let call = door.start("exec", json!({ "code": WRITE }));
-    let question = door.asked();
+    let (mut door, call, question) = asked(&place);
     door.reply(&question, json!({ "action": "cancel" }));
     assert!(!door.was_asked(), "the person is not asked again");
     place.answer(&["allow"]);
@@ -107,9 +107,7 @@ fn a_closed_window_leaves_the_question_open_for_another_terminal() {
 #[test]
 fn a_question_that_is_settled_elsewhere_is_withdrawn() {
     let place = asking(&json!({}));
-    let mut door = Door::open(&place, &can_ask());
-    let call = door.start("exec", json!({ "code": WRITE }));
-    let question = door.asked();
+    let (mut door, call, question) = asked(&place);
     place.answer(&["deny"]);
     assert_eq!(
         door.withdrawn(),

@@ -33,8 +33,11 @@ impl Gateway {
         config["mcp"] = json!({ "servers": { "fake": fake } });
         let place = Place::new(&config);
         let server = Server::start(&place, &[]).await;
-        until("the server is ready", async || {
-            server.get("/readyz").await.json()["servers"][0]["state"] == "ready"
+        // The engine as well: whoever is the first on a machine has it compiled, and a cell that waits for that is none
+        // that runs.
+        until("the server and the engine are ready", async || {
+            let ready = server.get("/readyz").await.json();
+            ready["servers"][0]["state"] == "ready" && ready["engine"] == "ready"
         })
         .await;
         Self { server, place, stage }

@@ -2,13 +2,40 @@
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::client::{Client, Gateway, called};
+use super::client::{Client, Gateway, Stream, called};
+use super::server::until;
 
 /// A program that goes on for a minute.
 const LONG: &str = "await MCP.fake.sleep({ ms: 60000 }); return 1";
 
 fn long() -> serde_json::Value {
     called("exec", json!({ "code": LONG }))
+}
+
+/// This program in both eras, once it runs: their clients, and where the results will come.
+async fn both_run(gateway: &Gateway, code: &str) -> ([Client; 2], Vec<Stream>) {
+    let clients = [
+        Client::legacy(&gateway.server).await,
+        Client::modern(&gateway.server),
+    ];
+    let mut streams = Vec::new();
+    for client in &clients {
+        let mut params = called("exec", json!({ "code": code }));
+        params["_meta"] = json!({ "progressToken": "t" });
+        let mut stream = client.open(1, "tools/call", params).await;
+        stream.said("notifications/progress").await;
+        streams.push(stream);
+    }
+    (clients, streams)
+}
+
+/// Asks the process to end, and waits until it has heard so.
+async fn asked_to_end(gateway: &Gateway, modern: &Client) {
+    gateway.server.signal(Signal::TERM);
+    until("nothing new begins", async || {
+        modern.request("tools/list", json!({})).await.status == 503
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,22 +81,9 @@ async fn a_request_is_cancelled_by_hanging_up_where_there_are_none() {
 async fn a_cell_that_runs_may_finish_when_the_process_is_asked_to_end() {
     let mut gateway = Gateway::plain().await;
     let code = "await MCP.fake.sleep({ ms: 1000 }); return 1";
-    let legacy = Client::legacy(&gateway.server).await;
-    let modern = Client::modern(&gateway.server);
-    let mut streams = Vec::new();
-    for client in [&legacy, &modern] {
-        let mut params = called("exec", json!({ "code": code }));
-        params["_meta"] = json!({ "progressToken": "t" });
-        let mut stream = client.open(1, "tools/call", params).await;
-        stream.said("notifications/progress").await;
-        streams.push(stream);
-    }
+    let ([legacy, modern], streams) = both_run(&gateway, code).await;
     let mut listening = legacy.listen(None).await;
-    gateway.server.signal(Signal::TERM);
-    super::server::until("nothing new begins", async || {
-        modern.request("tools/list", json!({})).await.status == 503
-    })
-    .await;
+    asked_to_end(&gateway, &modern).await;
     for stream in streams {
         assert_eq!(stream.result().await["structuredContent"]["value"], 1);
     }
@@ -80,21 +94,8 @@ async fn a_cell_that_runs_may_finish_when_the_process_is_asked_to_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_asks_twice_ends_what_runs() {
     let mut gateway = Gateway::plain().await;
-    let legacy = Client::legacy(&gateway.server).await;
-    let modern = Client::modern(&gateway.server);
-    let mut streams = Vec::new();
-    for client in [&legacy, &modern] {
-        let mut params = long();
-        params["_meta"] = json!({ "progressToken": "t" });
-        let mut stream = client.open(1, "tools/call", params).await;
-        stream.said("notifications/progress").await;
-        streams.push(stream);
-    }
-    gateway.server.signal(Signal::TERM);
-    super::server::until("nothing new begins", async || {
-        modern.request("tools/list", json!({})).await.status == 503
-    })
-    .await;
+    let ([_, modern], streams) = both_run(&gateway, LONG).await;
+    asked_to_end(&gateway, &modern).await;
     gateway.server.signal(Signal::TERM);
     for stream in streams {
         assert_eq!(stream.result().await["structuredContent"]["code"], "aborted");

@@ -15,6 +15,7 @@ mod modern;
 mod place;
 mod questions;
 mod refused;
+mod runs;
 #[allow(dead_code, reason = "these tests need a part of it")]
 #[path = "../serve_ops/server.rs"]
 mod server;

@@ -29,7 +29,7 @@ fn calls(answer: &Answer) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_calls_are_answered_together_and_once() {
-    let world = World::new([cell(BOTH), Reply::Text(&["done"])]).await;
+    let world = World::new([cell(BOTH), Reply::Text(vec!["done"])]).await;
     let server = &world.server;
     let ids = calls(&server.post(CHAT, &asking()).await);
     let [a, b] = &ids[..] else { panic!("{ids:?}") };
@@ -75,7 +75,7 @@ async fn all_calls_are_answered_together_and_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_answers_at_once_one_counts() {
     let program = "return (await tools.lookup({ q: 'a' }))";
-    let world = World::new([cell(program), Reply::Text(&["done"])]).await;
+    let world = World::new([cell(program), Reply::Text(vec!["done"])]).await;
     let server = &world.server;
     let ids = calls(&server.post(CHAT, &asking()).await);
     let body = chat(json!([output(&ids[0], "1")]));
@@ -118,7 +118,7 @@ async fn calls_of_another_process_are_unknown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn outputs_that_a_message_follows_are_history() {
-    let world = World::new([cell(BOTH), Reply::Text(&["Fine."])]).await;
+    let world = World::new([cell(BOTH), Reply::Text(vec!["Fine."])]).await;
     let first = world.server.post(CHAT, &asking()).await;
     let ids = calls(&first);
     let messages = json!([output(&ids[0], "1"), output(&ids[1], "2"), user("never mind")]);
@@ -136,7 +136,7 @@ async fn outputs_that_a_message_follows_are_history() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_output_that_is_no_json_is_a_string() {
     let program = "const a = await tools.lookup({ q: 'a' }); return [typeof a, a]";
-    let world = World::new([cell(program), Reply::Text(&["done"])]).await;
+    let world = World::new([cell(program), Reply::Text(vec!["done"])]).await;
     let body = json!({ "model": "codecell", "input": "look it up", "tools": flat_lookup() });
     let call = world.server.post(RESPONSES, &body).await.ok()["output"][0]["call_id"].take();
     let input = json!([{ "type": "function_call_output", "call_id": call, "output": "plain {text" }]);

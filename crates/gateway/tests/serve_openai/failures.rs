@@ -1,8 +1,8 @@
 //! What a client is told when the provider fails: a status as long as nothing was told, an event afterwards.
 use serde_json::{Value, json};
 
-use super::provider::{Provider, Reply};
-use super::server::{CHAT, RESPONSES, Server, World, chat, error, user};
+use super::provider::{Provider, Reply, cell, refuses};
+use super::server::{CHAT, RESPONSES, Server, World, chat, config, error, user};
 
 /// Each of the four ways to ask, with whether it is a stream.
 fn ways() -> [(&'static str, Value, bool); 4] {
@@ -22,29 +22,31 @@ fn ways() -> [(&'static str, Value, bool); 4] {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_of_the_provider_is_a_status_also_for_a_stream() {
-    for (status, wait, expected, code) in [
-        (401, None, 502, "provider_misconfigured"),
-        (400, None, 400, "provider_refused_request"),
-        (413, None, 400, "provider_refused_request"),
-        (429, Some("77"), 429, "rate_limit_exceeded"),
-        (503, Some("77"), 502, "provider_error"),
+    for (reply, expected, code) in [
+        (refuses(401), 502, "provider_misconfigured"),
+        (refuses(400), 400, "provider_refused_request"),
+        (refuses(413), 400, "provider_refused_request"),
+        (Reply::Later(429, "77"), 429, "rate_limit_exceeded"),
+        (Reply::Later(503, "77"), 502, "provider_error"),
     ] {
-        let world = World::direct(vec![Reply::Status(status, wait); 4]).await;
+        let world = World::direct(vec![reply.clone(); 4]).await;
         for (path, body, _) in ways() {
             let answer = world.server.post(path, &body).await;
             assert_eq!(
                 answer.error(),
                 error(expected, code, json!(null)),
-                "{status} {body}"
+                "{reply:?} {body}"
             );
             let message = answer.json()["error"]["message"].take();
             assert!(
                 message.as_str().unwrap().contains("the provider says no"),
                 "{message}"
             );
-            if status == 429 {
+            if expected == 429 {
                 assert_eq!(answer.header("retry-after"), "77");
             }
+            // Nothing was done yet, so it may be asked again.
+            assert_eq!(answer.headers.get("x-should-retry"), None);
             assert!(answer.session().starts_with("agent:main:http:"));
         }
     }
@@ -86,8 +88,8 @@ async fn an_answer_that_breaks_off_is_a_status_or_an_event() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_in_a_later_round_is_a_status_while_nothing_was_told() {
-    let round = || Reply::Call("", "exec", json!({ "code": "return 1" }));
-    let replies = (0..4).flat_map(|_| [round(), Reply::Status(400, None)]);
+    let round = || cell("return 1");
+    let replies = (0..4).flat_map(|_| [round(), refuses(400)]);
     let world = World::new(replies).await;
     for (path, body, _) in ways() {
         let answer = world.server.post(path, &body).await;
@@ -96,13 +98,14 @@ async fn a_failure_in_a_later_round_is_a_status_while_nothing_was_told() {
             error(400, "provider_refused_request", json!(null)),
             "{body}"
         );
+        assert_eq!(answer.header("x-should-retry"), "false", "the cell ran");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_that_is_silent_or_gone_is_a_status() {
     let provider = Provider::start([Reply::Hangs("")]).await;
-    let mut config = provider.config(false);
+    let mut config = config(&provider, false);
     config["models"]["providers"]["fake"]["timeoutSeconds"] = json!(1);
     // Nobody listens there: the port is that of a listener that is gone.
     let gone = std::net::TcpListener::bind("127.0.0.1:0")
@@ -124,7 +127,7 @@ async fn a_provider_that_is_silent_or_gone_is_a_status() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_works_again_after_a_failure() {
-    let replies = [Reply::Cut("So"), Reply::Text(&["fine"])];
+    let replies = [Reply::Cut("So"), Reply::Text(vec!["fine"])];
     let world = World::direct(replies).await;
     let mut body = json!({ "model": "codecell", "input": "hi", "metadata": { "session": "s" } });
     let failed = world.server.post(RESPONSES, &body).await;

@@ -10,6 +10,8 @@ mod answers;
 mod failures;
 mod plain;
 mod previous;
+#[allow(dead_code, reason = "these tests need a part of it")]
+#[path = "../serve_ops/provider.rs"]
 mod provider;
 mod refused;
 mod server;

@@ -1,7 +1,7 @@
 //! Turns without the application's tools.
 use serde_json::{Value, json};
 
-use super::provider::{Reply, cell};
+use super::provider::{Reply, cell, refuses};
 use super::server::{Answer, CHAT, RESPONSES, World, chat, error, user};
 
 /// The answer with what differs each time taken out, after a look at it.
@@ -18,7 +18,7 @@ fn tidy(mut answer: Value, prefix: &str, created: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_chat_completion_tells_what_the_model_said() {
-    let world = World::direct([Reply::Text(&["Hel", "lo"])]).await;
+    let world = World::direct([Reply::Text(vec!["Hel", "lo"])]).await;
     let mut body = chat(json!([{ "role": "system", "content": "Be brief." }, user("hi")]));
     body["max_tokens"] = json!(50);
     body["temperature"] = json!(0.5);
@@ -64,8 +64,8 @@ async fn a_chat_completion_tells_what_the_model_said() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_tells_text_as_it_comes_and_sets_rounds_apart() {
-    let looks = Reply::Call("Let me see.", "exec", json!({ "code": "return 6 * 7" }));
-    let world = World::new([looks, Reply::Text(&["It is", " 42."])]).await;
+    let looks = Reply::SaysAndCalls("Let me see.", "exec", json!({ "code": "return 6 * 7" }));
+    let world = World::new([looks, Reply::Text(vec!["It is", " 42."])]).await;
     let mut body = chat(json!([user("what is it?")]));
     body["stream"] = json!(true);
     body["stream_options"] = json!({ "include_usage": true });
@@ -98,8 +98,8 @@ async fn a_stream_tells_text_as_it_comes_and_sets_rounds_apart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_response_has_a_message_for_each_round_that_says_something() {
-    let looks = Reply::Call("Let me see.", "exec", json!({ "code": "return 6 * 7" }));
-    let world = World::new([looks, cell("return 1"), Reply::Text(&["It is", " 42."])]).await;
+    let looks = Reply::SaysAndCalls("Let me see.", "exec", json!({ "code": "return 6 * 7" }));
+    let world = World::new([looks, cell("return 1"), Reply::Text(vec!["It is", " 42."])]).await;
     let body = json!({ "model": "codecell", "input": "what is it?", "instructions": "Be brief." });
     let answer = world.server.post(RESPONSES, &body).await;
     let mut response = tidy(answer.ok(), "resp_", "created_at");
@@ -148,7 +148,7 @@ async fn a_response_has_a_message_for_each_round_that_says_something() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_response_stream_ends_with_the_whole_response() {
-    let world = World::direct([Reply::Text(&["Hel", "lo"])]).await;
+    let world = World::direct([Reply::Text(vec!["Hel", "lo"])]).await;
     let body = json!({ "model": "codecell", "input": [user("hi")], "stream": true });
     let events = world.server.post(RESPONSES, &body).await.events();
     let names: Vec<&str> = events.iter().map(|(name, _)| name.as_deref().unwrap()).collect();
@@ -217,7 +217,12 @@ async fn an_answer_that_is_cut_or_refused_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_name_of_a_model_means_an_agent_and_a_model() {
-    let world = World::direct([Reply::Text(&["a"]), Reply::Text(&["b"]), Reply::Text(&["c"])]).await;
+    let world = World::direct([
+        Reply::Text(vec!["a"]),
+        Reply::Text(vec!["b"]),
+        Reply::Text(vec!["c"]),
+    ])
+    .await;
     let models = world.server.get("/v1/models").await.ok();
     let model =
         |id: &str, owner: &str| json!({ "id": id, "object": "model", "created": 0, "owned_by": owner });
@@ -250,7 +255,7 @@ async fn every_name_of_a_model_means_an_agent_and_a_model() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_can_be_named() {
-    let world = World::direct([Reply::Text(&["a"]), Reply::Text(&["b"]), Reply::Status(400, None)]).await;
+    let world = World::direct([Reply::Text(vec!["a"]), Reply::Text(vec!["b"]), refuses(400)]).await;
     let mut body = chat(json!([user("hi")]));
     let named = Answer::to(world.server.chat_in("mine", &body)).await;
     assert_eq!((named.status, named.session()), (200, "mine"));

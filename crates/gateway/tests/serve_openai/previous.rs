@@ -19,7 +19,7 @@ fn told(world: &World) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_response_goes_on_from_another_also_in_a_new_process() {
-    let replies = ["1", "2", "3"].map(|_| Reply::Text(&["yes"]));
+    let replies = ["1", "2", "3"].map(|_| Reply::Text(vec!["yes"]));
     let mut world = World::direct(replies).await;
     let body = json!({ "model": "codecell", "input": "one?", "instructions": "Be brief." });
     let first = world.server.post(RESPONSES, &body).await;
@@ -42,7 +42,7 @@ async fn a_response_goes_on_from_another_also_in_a_new_process() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn going_on_from_the_middle_begins_a_session_of_its_own() {
-    let replies = ["1", "2", "3", "4"].map(|_| Reply::Text(&["yes"]));
+    let replies = ["1", "2", "3", "4"].map(|_| Reply::Text(vec!["yes"]));
     let world = World::direct(replies).await;
     let body = json!({ "model": "codecell", "input": "one?" });
     let first = world.server.post(RESPONSES, &body).await;
@@ -69,7 +69,7 @@ async fn going_on_from_the_middle_begins_a_session_of_its_own() {
 async fn every_response_of_a_turn_means_the_whole_turn() {
     let looks = || cell("return await tools.lookup({ q: 'a' })");
     for goes_on_from_first in [true, false] {
-        let world = World::new([looks(), Reply::Text(&["found"]), Reply::Text(&["bye"])]).await;
+        let world = World::new([looks(), Reply::Text(vec!["found"]), Reply::Text(vec!["bye"])]).await;
         let body = json!({ "model": "codecell", "input": "look", "tools": flat_lookup() });
         let first = world.server.post(RESPONSES, &body).await;
         let call = first.ok()["output"][0]["call_id"].take();
@@ -103,7 +103,7 @@ async fn every_response_of_a_turn_means_the_whole_turn() {
 async fn a_new_message_after_a_response_that_waits_gives_its_turn_up() {
     let world = World::new([
         cell("return await tools.lookup({ q: 'a' })"),
-        Reply::Text(&["new"]),
+        Reply::Text(vec!["new"]),
     ])
     .await;
     let body = json!({ "model": "codecell", "input": "look", "tools": flat_lookup() });
@@ -121,7 +121,7 @@ async fn a_new_message_after_a_response_that_waits_gives_its_turn_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_first_request_tells_of_before_is_kept() {
-    let world = World::direct([Reply::Text(&["7"]), Reply::Text(&["8"])]).await;
+    let world = World::direct([Reply::Text(vec!["7"]), Reply::Text(vec!["8"])]).await;
     let input = [user("2 + 3?"), assistant("5"), user("3 + 4?")];
     let body = json!({ "model": "codecell", "input": input });
     let first = world.server.post(RESPONSES, &body).await;

@@ -2,7 +2,7 @@
 use serde_json::{Value, json};
 
 use super::provider::Provider;
-use super::server::{Answer, CHAT, RESPONSES, Server, World, chat, error, user};
+use super::server::{Answer, CHAT, RESPONSES, Server, World, chat, config, error, user};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bad_request_is_told_what_is_wrong() {
@@ -43,7 +43,7 @@ async fn a_bad_request_is_told_what_is_wrong() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_over_the_limit_is_refused_and_its_sender_hears_so() {
     let provider = Provider::start([]).await;
-    let mut config = provider.config(false);
+    let mut config = config(&provider, false);
     config["serve"] = json!({ "maxBodyBytes": 1024 });
     let server = Server::start(&config);
     for bytes in [1_025, 8 << 20] {

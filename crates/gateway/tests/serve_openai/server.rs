@@ -44,16 +44,27 @@ impl World {
     /// With code mode.
     pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let provider = Provider::start(replies).await;
-        let server = Server::start(&provider.config(true));
+        let server = Server::start(&config(&provider, true));
         Self { provider, server }
     }
 
     /// Without code mode.
     pub(crate) async fn direct(replies: impl IntoIterator<Item = Reply>) -> Self {
         let provider = Provider::start(replies).await;
-        let server = Server::start(&provider.config(false));
+        let server = Server::start(&config(&provider, false));
         Self { provider, server }
     }
+}
+
+/// A configuration with two agents, with code mode or without.
+pub(crate) fn config(provider: &Provider, code_mode: bool) -> Value {
+    provider.config(json!({
+        "agents": {
+            "defaults": { "model": "fake/small", "systemPrompt": "You are a test." },
+            "entries": { "reviewer": { "model": "fake/big" } },
+        },
+        "tools": { "codeMode": code_mode },
+    }))
 }
 
 impl Server {

@@ -2,14 +2,14 @@
 use serde_json::json;
 
 use super::provider::{Provider, Reply, cell};
-use super::server::{Answer, CHAT, PATIENCE, Server, World, chat, error, lookup, user};
+use super::server::{Answer, CHAT, PATIENCE, Server, World, chat, config, error, lookup, user};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_has_one_turn_at_a_time() {
-    let world = World::direct([Reply::Hangs(""), Reply::Text(&["other"])]).await;
+    let world = World::direct([Reply::Hangs(""), Reply::Text(vec!["other"])]).await;
     let body = chat(json!([user("hi")]));
     let first = tokio::spawn(world.server.chat_in("s", &body).send());
-    world.provider.asked().await;
+    world.provider.asked(1).await;
     let second = Answer::to(world.server.chat_in("s", &body)).await;
     assert_eq!(second.error(), error(409, "session_busy", json!(null)));
     assert_eq!(second.session(), "s");
@@ -21,11 +21,11 @@ async fn a_session_has_one_turn_at_a_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_goes_takes_its_turn_with_it() {
     for stream in [false, true] {
-        let world = World::direct([Reply::Hangs(""), Reply::Text(&["back"])]).await;
+        let world = World::direct([Reply::Hangs(""), Reply::Text(vec!["back"])]).await;
         let mut body = chat(json!([user("hi")]));
         body["stream"] = json!(stream);
         let request = tokio::spawn(world.server.chat_in("s", &body).send());
-        world.provider.asked().await;
+        world.provider.asked(1).await;
         request.abort();
         world.provider.left().await;
         let next = Answer::to(world.server.chat_in("s", &chat(json!([user("hi")])))).await;
@@ -39,7 +39,7 @@ async fn a_client_that_goes_takes_its_turn_with_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_goes_in_the_middle_of_a_stream_takes_its_turn_with_it() {
-    let world = World::direct([Reply::Hangs("Well"), Reply::Text(&["back"])]).await;
+    let world = World::direct([Reply::Hangs("Well"), Reply::Text(vec!["back"])]).await;
     let mut body = chat(json!([user("hi")]));
     body["stream"] = json!(true);
     let mut response = world.server.chat_in("s", &body).send().await.unwrap();
@@ -56,8 +56,8 @@ async fn a_client_that_goes_in_the_middle_of_a_stream_takes_its_turn_with_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_goes_takes_its_cell_with_it() {
-    let provider = Provider::start([cell("while (true) {}"), Reply::Text(&["back"])]).await;
-    let mut config = provider.config(true);
+    let provider = Provider::start([cell("while (true) {}"), Reply::Text(vec!["back"])]).await;
+    let mut config = config(&provider, true);
     config["tools"]["codeMode"] = json!({ "enabled": true, "timeoutMs": 60_000 });
     let server = Server::start(&config);
     let body = chat(json!([user("hi")]));
@@ -78,7 +78,7 @@ async fn a_client_that_goes_takes_its_cell_with_it() {
 async fn a_turn_that_waits_gives_way_to_a_new_message() {
     let world = World::new([
         cell("return await tools.lookup({ q: 'a' })"),
-        Reply::Text(&["new"]),
+        Reply::Text(vec!["new"]),
     ])
     .await;
     let mut body = chat(json!([user("look it up")]));
@@ -104,7 +104,7 @@ async fn a_turn_that_waits_gives_way_to_a_new_message() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_does_not_wait_for_its_application_for_ever() {
     let provider = Provider::start([cell("return await tools.lookup({ q: 'a' })")]).await;
-    let mut config = provider.config(true);
+    let mut config = config(&provider, true);
     config["tools"]["codeMode"] = json!({ "enabled": true, "snapshotTtlSeconds": 1 });
     let server = Server::start(&config);
     let mut body = chat(json!([user("look it up")]));
@@ -125,11 +125,11 @@ async fn a_turn_does_not_wait_for_its_application_for_ever() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_that_somebody_aborts_tells_its_client() {
     let world = World::direct([Reply::Hangs("So"), Reply::Hangs("So")]).await;
-    for stream in [false, true] {
+    for (times, stream) in [(1, false), (2, true)] {
         let mut body = chat(json!([user("hi")]));
         body["stream"] = json!(stream);
         let request = tokio::spawn(Answer::to(world.server.chat_in("s", &body)));
-        world.provider.asked().await;
+        world.provider.asked(times).await;
         let run = world.server.get("/runs").await.ok()["runs"][0]["id"].take();
         assert_eq!(
             world

@@ -29,7 +29,7 @@ fn assert_went_on(world: &World) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cell_goes_on_with_the_output_that_the_next_chat_request_brings() {
-    let world = World::new([cell(PROGRAM), Reply::Text(&["It is 42."])]).await;
+    let world = World::new([cell(PROGRAM), Reply::Text(vec!["It is 42."])]).await;
     let mut body = chat(json!([user("look it up")]));
     body["tools"] = lookup();
     let first = world.server.post(CHAT, &body).await;
@@ -81,7 +81,7 @@ async fn a_cell_goes_on_with_the_output_that_the_next_chat_request_brings() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn both_parts_of_a_chat_turn_can_be_streams() {
-    let world = World::new([cell(PROGRAM), Reply::Text(&["It is 42."])]).await;
+    let world = World::new([cell(PROGRAM), Reply::Text(vec!["It is 42."])]).await;
     let mut body = chat(json!([user("look it up")]));
     body["tools"] = lookup();
     body["stream"] = json!(true);
@@ -110,7 +110,7 @@ async fn both_parts_of_a_chat_turn_can_be_streams() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cell_goes_on_with_the_output_that_the_next_responses_request_brings() {
-    let world = World::new([cell(PROGRAM), Reply::Text(&["It is 42."])]).await;
+    let world = World::new([cell(PROGRAM), Reply::Text(vec!["It is 42."])]).await;
     let mut body = json!({ "model": "codecell", "input": "look it up", "tools": flat_lookup() });
     let first = world.server.post(RESPONSES, &body).await;
     let response = first.ok();
@@ -135,7 +135,7 @@ async fn a_cell_goes_on_with_the_output_that_the_next_responses_request_brings()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_responses_turn_can_be_told_as_streams_with_the_whole_input_repeated() {
-    let world = World::new([cell(PROGRAM), Reply::Text(&["It is 42."])]).await;
+    let world = World::new([cell(PROGRAM), Reply::Text(vec!["It is 42."])]).await;
     let mut body =
         json!({ "model": "codecell", "input": [user("look it up")], "tools": flat_lookup(), "stream": true });
     let events = world.server.post(RESPONSES, &body).await.events();
@@ -165,7 +165,7 @@ async fn a_responses_turn_can_be_told_as_streams_with_the_whole_input_repeated()
 async fn a_cell_can_wait_for_the_application_more_than_once() {
     let program =
         "let sum = 0; for (const q of ['a', 'b']) sum += (await tools.lookup({ q })).answer; return sum";
-    let world = World::new([cell(program), Reply::Text(&["done"])]).await;
+    let world = World::new([cell(program), Reply::Text(vec!["done"])]).await;
     let mut body = chat(json!([user("look it up")]));
     body["tools"] = lookup();
     for (q, answer) in [("a", 1), ("b", 2)] {
@@ -183,9 +183,9 @@ async fn a_cell_can_wait_for_the_application_more_than_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_code_mode_the_model_calls_the_application_itself() {
     let replies = [
-        Reply::Call("", "lookup", json!({ "q": "x" })),
-        Reply::Text(&["21."]),
-        Reply::Text(&["Bye."]),
+        Reply::Call("lookup", json!({ "q": "x" })),
+        Reply::Text(vec!["21."]),
+        Reply::Text(vec!["Bye."]),
     ];
     let world = World::direct(replies).await;
     let mut body = chat(json!([user("look it up")]));
@@ -227,7 +227,7 @@ async fn without_code_mode_the_model_calls_the_application_itself() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_cells_are_no_history_for_the_model() {
-    let world = World::new([Reply::Text(&["Bye."])]).await;
+    let world = World::new([Reply::Text(vec!["Bye."])]).await;
     let call =
         json!({ "id": "call_1", "type": "function", "function": { "name": "lookup", "arguments": "{}" } });
     let mut body = chat(json!([
@@ -250,7 +250,7 @@ async fn calls_of_cells_are_no_history_for_the_model() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn with_a_tool_choice_of_none_no_tool_of_the_application_is_there() {
-    let world = World::new([cell("return typeof tools.lookup"), Reply::Text(&["ok"])]).await;
+    let world = World::new([cell("return typeof tools.lookup"), Reply::Text(vec!["ok"])]).await;
     let mut body = chat(json!([user("look it up")]));
     body["tools"] = lookup();
     body["tool_choice"] = json!("none");

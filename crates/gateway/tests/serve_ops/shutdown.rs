@@ -24,6 +24,15 @@ async fn server(provider: &Provider) -> (Place, Server) {
     (place, server)
 }
 
+/// Asks the process to end, and waits until it has heard so.
+async fn asked_to_end(server: &Server) {
+    server.signal(Signal::TERM);
+    until("it is not ready any more", async || {
+        server.get("/readyz").await.status == 503
+    })
+    .await;
+}
+
 fn text(answer: &Value) -> &Value {
     &answer["choices"][0]["message"]["content"]
 }
@@ -36,11 +45,7 @@ async fn a_turn_that_runs_may_finish_and_nothing_new_begins() {
     assert!(!children.is_empty());
     let turn = server.turn("s", "hi", &[]);
     provider.asked(1).await;
-    server.signal(Signal::TERM);
-    until("it is not ready any more", async || {
-        server.get("/readyz").await.status == 503
-    })
-    .await;
+    asked_to_end(&server).await;
     assert_eq!(server.get("/readyz").await.json()["status"], "stopping");
     assert_eq!(server.get("/runs").await.json()["runs"][0]["state"], "running");
     let late = server.turn("t", "hi", &[]).await.unwrap().unwrap();
@@ -84,11 +89,7 @@ async fn whoever_asks_twice_does_not_wait() {
     let children = server.children();
     let turn = server.turn("s", "hi", &[]);
     provider.asked(1).await;
-    server.signal(Signal::TERM);
-    until("it is not ready any more", async || {
-        server.get("/readyz").await.status == 503
-    })
-    .await;
+    asked_to_end(&server).await;
     server.signal(Signal::TERM);
     // The provider never goes on: only the second signal ends this.
     let answer = turn.await.unwrap().unwrap();

@@ -76,7 +76,9 @@ impl Leg {
                 }
                 Event::Suspended { calls } => return Ok(self.over(Over::Calls(calls))),
                 Event::Ended(end) => {
-                    let over = over(&end.stop, self.stopping.is_cancelled())?;
+                    let over = over(&end.stop, self.stopping.is_cancelled());
+                    // Whoever is asked a second time has called tools before.
+                    let over = over.map_err(|error| error.after_effects(self.running.rounds() > 1))?;
                     return Ok(self.over(over));
                 }
                 _ => {}
