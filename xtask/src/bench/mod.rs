@@ -1,204 +1,121 @@
-//! Measures the release build, and beside it another engine on the same programs.
-//!
-//! ours: the example `bench` of `codecell`; theirs: `quickjs-wasi` on Node, installed on demand at a pinned version.
+//! `cargo xtask bench`: measures the release build, and others beside it on the same programs.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod binary;
+mod losses;
+mod machine;
+mod ours;
+mod peers;
+mod report;
+mod rows;
+mod targets;
+mod words;
+
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
 
-use crate::e2e::soak;
-use crate::workspace::{cargo, root, target_dir};
+use self::{binary::Binary, ours::Library, peers::Peer, report::Report, rows::Side};
+use crate::{e2e::soak, workspace::root};
+
+/// Where the whole report goes.
+const DOCUMENT: &str = "docs/benchmarks.md";
 
 /// How to measure.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Only the groups whose name contains this: cells, cpu, images, catalogs.
+    /// Only the groups whose name contains this, and nothing is written: cells, typescript, cpu, images, catalogs, start,
+    /// stdio, http, runaway.
     group: Option<String>,
-    /// Measures `quickjs-wasi` on Node as well; needs node and npm.
+    /// Leaves out the others: quickjs-wasi on Node (needs node and npm) and pydantic-monty (needs python3).
     #[arg(long)]
-    peer: bool,
-    /// Rounds; of each row the one with the smallest median counts, which is the least disturbed.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    no_peer: bool,
+    /// Rounds; of each row the one with the best median counts, which is the least disturbed.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Prints JSON instead of a table.
+    /// Prints JSON and nothing else, and leaves out the load at the end.
     #[arg(long)]
     json: bool,
-    /// Writes the table to this file as well.
-    #[arg(long)]
+    /// Writes the report to this file instead of docs/benchmarks.md.
+    #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 }
 
-/// What the two sides print for each row.
-#[derive(Clone)]
-struct Row {
-    group: String,
-    what: String,
-    unit: String,
-    p50: f64,
-    p99: Option<f64>,
+/// All groups, in the order of the report.
+fn groups() -> impl Iterator<Item = &'static str> {
+    ours::GROUPS.iter().chain(binary::GROUPS).copied()
 }
 
+/// Measures what was asked for, and prints and writes what came of it.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let peer = options.peer.then(install_peer).transpose()?;
-    let mut ours = Vec::new();
-    let mut theirs = Vec::new();
-    // In turn, so that a machine that slows down does so for both.
-    for _ in 0..options.rounds {
-        keep_best(&mut ours, measure_ours(options.group.as_deref())?);
-        if let Some(folder) = &peer {
-            keep_best(&mut theirs, measure_peer(folder)?);
-        }
-    }
-    let theirs: HashMap<_, _> = theirs
-        .into_iter()
-        .map(|row| ((row.group.clone(), row.what.clone()), row))
-        .collect();
-    let table = markdown(&ours, &theirs);
-    if let Some(file) = &options.write {
-        fs::write(file, &table).with_context(|| format!("{} cannot be written", file.display()))?;
+    let report = measure(options)?;
+    let whole = options.group.is_none();
+    let written = options.write.clone();
+    if let Some(file) = written.or_else(|| whole.then(|| root().join(DOCUMENT))) {
+        fs::write(&file, report.document())
+            .with_context(|| format!("{} cannot be written", file.display()))?;
     }
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&json(&ours, &theirs))?);
-    } else {
-        println!("{table}");
+        println!("{:#}", report.json());
+        return Ok(());
     }
-    if options.group.is_none() && !options.json {
-        return soak::run(&soak::Options::bounded());
+    println!("{}", report.tables());
+    if whole {
+        soak::run(&soak::Options::bounded())?;
     }
     Ok(())
 }
 
-fn measure_ours(group: Option<&str>) -> Result<Vec<Row>> {
-    let mut bench = cargo();
-    bench.args([
-        "run",
-        "--release",
-        "--quiet",
-        "--package",
-        "codecell",
-        "--example",
-        "bench",
-        "--",
-    ]);
-    bench.arg("--json").args(group);
-    rows(&mut bench, "the benchmark")
-}
-
-fn measure_peer(folder: &Path) -> Result<Vec<Row>> {
-    let programs = root().join("crates/codecell/examples/bench/programs");
-    let mut node = Command::new("node");
-    node.arg(folder.join("peer.mjs")).arg(programs);
-    rows(&mut node, "the peer")
-}
-
-/// Installs the peer at the version of its `package.json`.
-fn install_peer() -> Result<PathBuf> {
-    let folder = target_dir()?.join("bench-peer");
-    fs::create_dir_all(&folder)?;
-    fs::write(folder.join("package.json"), include_str!("peer/package.json"))?;
-    fs::write(folder.join("peer.mjs"), include_str!("peer/peer.mjs"))?;
-    let mut npm = Command::new("npm");
-    npm.current_dir(&folder)
-        .args(["install", "--silent", "--no-audit", "--no-fund"]);
-    let status = npm.status().context("`npm` does not start")?;
-    ensure!(status.success(), "installing the peer failed ({status})");
-    Ok(folder)
-}
-
-fn rows(command: &mut Command, what: &str) -> Result<Vec<Row>> {
-    let output = command
-        .output()
-        .with_context(|| format!("{what} does not start"))?;
-    let complaint = String::from_utf8_lossy(&output.stderr);
+fn measure(options: &Options) -> Result<Report> {
+    let wanted = |group: &&str| options.group.as_deref().is_none_or(|word| group.contains(word));
+    let wanted: Vec<_> = groups().filter(wanted).collect();
     ensure!(
-        output.status.success(),
-        "{what} failed ({}): {complaint}",
-        output.status
+        !wanted.is_empty(),
+        "there is no such group; there are {}",
+        groups().collect::<Vec<_>>().join(", ")
     );
-    let rows: Vec<Value> =
-        serde_json::from_slice(&output.stdout).with_context(|| format!("{what} prints no JSON"))?;
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    Ok(rows
-        .iter()
-        .map(|row| Row {
-            group: text(&row["group"]),
-            what: text(&row["what"]),
-            unit: text(&row["unit"]),
-            p50: row["p50"].as_f64().unwrap_or_default(),
-            p99: row["p99"].as_f64(),
-        })
-        .collect())
-}
-
-/// Replaces rows whose new median is smaller. Rates are rows without a tail, and there more is better.
-fn keep_best(best: &mut Vec<Row>, new: Vec<Row>) {
-    if best.is_empty() {
-        *best = new;
-        return;
-    }
-    for (best, new) in best.iter_mut().zip(new) {
-        let better = if best.unit.ends_with("/s") {
-            new.p50 > best.p50
-        } else {
-            new.p50 < best.p50
-        };
-        if better {
-            *best = new;
+    let said = |text: &str| {
+        if !options.json {
+            println!("{text}");
+        }
+    };
+    let (peers, notes) = if options.no_peer {
+        (Vec::new(), Vec::new())
+    } else {
+        peers::install()?
+    };
+    notes.iter().for_each(|note| said(note));
+    let some_of = |groups: &[&str]| wanted.iter().any(|group| groups.contains(group));
+    let library = some_of(ours::GROUPS).then(Library::build).transpose()?;
+    let binary = some_of(binary::GROUPS).then(Binary::build).transpose()?;
+    let mut ours = Side::new("codecell");
+    let mut theirs: Vec<_> = peers.iter().map(|peer| Side::new(peer.name)).collect();
+    for round in 1..=options.rounds {
+        for group in &wanted {
+            said(&format!("round {round} of {}: {group}", options.rounds));
+            if let Some(library) = library.as_ref().filter(|_| ours::GROUPS.contains(group)) {
+                ours.keep_best(library.measure(group)?);
+            }
+            if let Some(binary) = binary.as_ref().filter(|_| binary::GROUPS.contains(group)) {
+                ours.keep_best(binary.measure(group)?);
+            }
+            beside(group, &peers, &mut theirs)?;
         }
     }
+    Ok(Report {
+        machine: machine::machine(),
+        versions: machine::versions(!peers.is_empty()),
+        rounds: options.rounds,
+        notes,
+        ours,
+        peers: theirs,
+    })
 }
 
-type Peers = HashMap<(String, String), Row>;
-
-fn peer_of<'p>(row: &Row, theirs: &'p Peers) -> Option<&'p Row> {
-    theirs.get(&(row.group.clone(), row.what.clone()))
-}
-
-fn markdown(ours: &[Row], theirs: &Peers) -> String {
-    let mut out = String::from("| group | what | p50 | p99 | unit | peer p50 | ours / peer |\n");
-    out.push_str("|---|---|---:|---:|---|---:|---:|\n");
-    for row in ours {
-        let p99 = row.p99.map_or(String::new(), shown);
-        let (peer, ratio) = match peer_of(row, theirs) {
-            Some(peer) => (shown(peer.p50), format!("{:.2}", row.p50 / peer.p50)),
-            None => Default::default(),
-        };
-        let p50 = shown(row.p50);
-        let _ = writeln!(
-            out,
-            "| {} | {} | {p50} | {p99} | {} | {peer} | {ratio} |",
-            row.group, row.what, row.unit
-        );
+/// Measures everybody who has something comparable in a group.
+fn beside(group: &str, peers: &[Peer], sides: &mut [Side]) -> Result<()> {
+    let comparable = peers.iter().zip(sides).filter(|(peer, _)| peer.measures(group));
+    for (peer, side) in comparable {
+        side.keep_best(peer.measure(group)?);
     }
-    out
-}
-
-fn json(ours: &[Row], theirs: &Peers) -> Value {
-    ours.iter()
-        .map(|row| {
-            serde_json::json!({
-                "group": row.group,
-                "what": row.what,
-                "unit": row.unit,
-                "p50": row.p50,
-                "p99": row.p99,
-                "peerP50": peer_of(row, theirs).map(|peer| peer.p50),
-            })
-        })
-        .collect()
-}
-
-/// Three digits are more than the machine's noise leaves.
-fn shown(number: f64) -> String {
-    let digits = if number < 10.0 {
-        2
-    } else {
-        usize::from(number < 100.0)
-    };
-    format!("{number:.digits$}")
+    Ok(())
 }

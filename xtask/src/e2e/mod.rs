@@ -10,7 +10,7 @@ mod door;
 mod hostile;
 mod plugin;
 mod policy;
-mod real;
+pub(crate) mod real;
 mod room;
 mod runs;
 pub(crate) mod soak;

@@ -12,8 +12,8 @@ mod turns;
 pub(super) use self::{
     operate::play as play_operator,
     seed::play as play_seed,
-    serve::TOKEN,
+    serve::{Serve, TOKEN},
     stage::{LOG, Stage},
-    talk::{ClientTool, Surface, Talk},
+    talk::{ClientTool, Outcome, Spoken, Surface, Talk},
     turns::play as play_turns,
 };
