@@ -40,6 +40,9 @@ pub(crate) struct Options {
     /// A folder with the suite as SpiderMonkey's sources have it, instead of the one that is fetched.
     #[arg(long)]
     suite: Option<PathBuf>,
+    /// Only fetches the suite, and fails where it cannot be had.
+    #[arg(long)]
+    fetch: bool,
 }
 
 /// Runs the suite; then compares with what is expected, or writes that down.
@@ -50,6 +53,9 @@ pub(crate) fn run(options: Options) -> Result<()> {
         Some(suite) => suite.canonicalize().context("the folder of the suite")?,
         None => suite::fetched(&scratch)?,
     };
+    if options.fetch {
+        return Ok(());
+    }
     let filter = options.filter.unwrap_or_default();
     let mut harness = Harness::read(&suite, &scratch.join("harness"))?;
     let plan = Plan::read(&suite, &filter, &mut harness)?;
