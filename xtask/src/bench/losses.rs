@@ -25,6 +25,18 @@ struct Reason {
 
 const REASONS: &[Reason] = &[
     Reason {
+        group: "cells",
+        words: "`later`",
+        peer: QUICKJS,
+        why: "its tools run in the thread that measures; ours are tasks of their own, and each answer wakes a sleeping core",
+    },
+    Reason {
+        group: "images",
+        words: "10 MiB of text",
+        peer: QUICKJS,
+        why: "we look through all pages and compress them; it copies the memory into an image nearly two hundred times as large",
+    },
+    Reason {
         group: "cpu",
         words: "",
         peer: QUICKJS,

@@ -95,15 +95,33 @@ impl Report {
     fn targets(&self, out: &mut String) {
         let measured: Vec<_> = verdicts(&self.ours, &self.peers)
             .into_iter()
-            .filter_map(|verdict| Some((verdict.says, verdict.found?)))
+            .filter_map(|verdict| Some((verdict.says, verdict.found?, verdict.why)))
             .collect();
         if measured.is_empty() {
             return;
         }
         out.push_str("\n## Targets\n\n| target | measured | met |\n|---|---:|---|\n");
-        for (says, (number, met)) in measured {
-            let met = if met { "yes" } else { "**no**" };
+        let mut reasons = Vec::new();
+        for (says, (number, met), why) in measured {
+            let met = if met {
+                "yes".to_owned()
+            } else if why.is_empty() {
+                "**no**".to_owned()
+            } else {
+                let known = reasons.iter().position(|reason| *reason == why);
+                let at = known.unwrap_or_else(|| {
+                    reasons.push(why);
+                    reasons.len() - 1
+                });
+                format!("**no** ({})", at + 1)
+            };
             let _ = writeln!(out, "| {says} | {number} | {met} |");
+        }
+        if !reasons.is_empty() {
+            out.push_str("\nWhy, as far as is known:\n\n");
+        }
+        for (number, why) in (1..).zip(reasons) {
+            let _ = writeln!(out, "{number}. {why}");
         }
     }
 
@@ -158,7 +176,8 @@ impl Report {
         };
         let targets = verdicts(&self.ours, &self.peers).into_iter().map(|verdict| {
             let (found, met) = verdict.found.unzip();
-            json!({ "target": verdict.says, "measured": found, "met": met })
+            let why = (met == Some(false)).then_some(verdict.why);
+            json!({ "target": verdict.says, "measured": found, "met": met, "why": why })
         });
         let losses = losses(&self.ours, &self.peers).into_iter().map(|loss| {
             json!({ "group": loss.row.group, "what": loss.row.what.trim_start(), "to": loss.peer, "cost": loss.cost, "why": loss.why })
@@ -243,7 +262,7 @@ mod tests {
             "| target | measured | met |",
             "|---|---:|---|",
             "| a fresh VM with a trivial program takes at most 100 µs (p50) | 50.0 µs | yes |",
-            "| a fresh VM with a trivial program takes at most 400 µs (p99) | 500 µs | **no** |",
+            "| a fresh VM with a trivial program takes at most 400 µs (p99) | 500 µs | **no** (1) |",
             "| | ours | theirs | unit | ours ÷ theirs | to | why |",
             "|---|---:|---:|---|---:|---|---|",
             "| cells: fresh VM, `return 1+1` | 50.0 | 40.0 | µs | 1.25 | quickjs-wasi |  |",
