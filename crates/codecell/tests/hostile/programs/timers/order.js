@@ -4,4 +4,4 @@ const ring = (delays) => new Promise((resolve) => {
   const rung = [];
   for (const [name, delay] of delays) setTimeout(() => { if (rung.push(name) === delays.length) resolve(rung); }, delay);
 });
-return [await ring(Array.from({ length: 10 }, (_, i) => [i, 0])), await ring([["late", 3], ["early", 2]])];
+return [await ring(Array.from({ length: 10 }, (_, i) => [i, 0])), await ring([["late", 400], ["early", 2]])];
