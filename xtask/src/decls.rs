@@ -81,12 +81,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 fn example<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<()> {
-    let status = workspace::cargo()
-        .args(["run", "--quiet", "--package", "codecell-mcp-decls"])
-        .args(["--example", "declarations", "--"])
+    let status = Command::new(workspace::example("declarations")?)
+        .current_dir(workspace::root())
         .args(arguments)
         .status()
-        .context("starting cargo")?;
+        .context("starting the example")?;
     ensure!(
         status.success(),
         "the declarations are not good enough, or could not be rendered ({status})"

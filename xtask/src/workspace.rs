@@ -5,7 +5,7 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 /// The root folder of the workspace.
@@ -37,6 +37,17 @@ pub(crate) fn target_dir() -> Result<PathBuf> {
         .as_str()
         .context("`cargo metadata` names no target folder")?;
     Ok(PathBuf::from(folder))
+}
+
+/// Builds an example as `cargo test --workspace` builds it, and says where it is: with the features of its own package
+/// alone, everything below would be compiled once more.
+pub(crate) fn example(name: &str) -> Result<PathBuf> {
+    let status = cargo()
+        .args(["build", "--quiet", "--workspace", "--example", name])
+        .status()
+        .context("starting cargo")?;
+    ensure!(status.success(), "the example `{name}` does not build ({status})");
+    Ok(target_dir()?.join("debug/examples").join(name))
 }
 
 /// Cargo, started in the root folder.

@@ -9,20 +9,11 @@ use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
 use super::plan::Run;
-use crate::workspace::{cargo, target_dir};
+use crate::workspace::example;
 
 /// How each run ended, by its name. Nothing was thrown where it is empty.
 pub(super) fn outcomes(runs: &BTreeMap<String, Run>) -> Result<BTreeMap<String, String>> {
-    // With the features of the whole workspace, as everything else is built.
-    let built = cargo()
-        .args(["build", "--quiet", "--workspace", "--example", "scripts"])
-        .status()
-        .context("starting cargo")?;
-    ensure!(
-        built.success(),
-        "what runs the tests could not be built ({built})"
-    );
-    let mut child = Command::new(target_dir()?.join("debug/examples/scripts"))
+    let mut child = Command::new(example("scripts")?)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -43,16 +43,7 @@ pub(super) fn play(steps: &mut Steps, tools: &Tools, folders: &[PathBuf]) {
 /// Renders the dumps without any server, and compiles what comes out.
 fn rendered(room: &Room, tools: &Tools, folder: &Path) -> Result<()> {
     let out = room.files().join("declarations");
-    // As `cargo test --workspace` has built it: other features would compile everything once more.
-    let mut build = workspace::cargo();
-    build.args(["build", "--quiet", "--workspace", "--example", "declarations"]);
-    let built = process::run(&mut build, "", COMPILE_LIMIT)?;
-    ensure!(
-        built.code == Some(0),
-        "the example does not build: {}",
-        built.stderr
-    );
-    let mut command = Command::new(workspace::target_dir()?.join("debug/examples/declarations"));
+    let mut command = Command::new(workspace::example("declarations")?);
     command.arg("write").arg(folder).arg(&out);
     let finished = process::run(&mut command, "", COMPILE_LIMIT)?;
     ensure!(
