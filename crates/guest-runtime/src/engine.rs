@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use codecell_bridge::{Fault, Stop, WallHost};
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -83,6 +83,8 @@ struct Shared {
     handle: Handle,
     /// The memory of a VM that has not run, once somebody needed it.
     fresh: OnceLock<Arc<[u8]>>,
+    /// Held by whoever makes it.
+    making_fresh: Mutex<()>,
     fresh_bytes: usize,
     pagemap: Pagemap,
 }
@@ -132,6 +134,7 @@ impl Engine {
             threads: Some(threads),
             handle,
             fresh: OnceLock::new(),
+            making_fresh: Mutex::default(),
             fresh_bytes,
             pagemap: Pagemap::open(),
         })))
@@ -236,6 +239,11 @@ impl Engine {
 
     /// The memory of a VM that has not run.
     pub(crate) fn fresh_memory(&self) -> Result<Arc<[u8]>, String> {
+        if let Some(fresh) = self.0.fresh.get() {
+            return Ok(Arc::clone(fresh));
+        }
+        // One at a time: beside those of cells there is a place for one instance.
+        let _only = self.0.making_fresh.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(fresh) = self.0.fresh.get() {
             return Ok(Arc::clone(fresh));
         }
