@@ -2,6 +2,8 @@
 
 use codecell_bridge::{Answer, CallId, Cell, Guest, Json, Reply, Report};
 use codecell_guest_runtime::{Engine, RestoreError, SuspendError, Vm, VmLimits};
+use std::sync::Arc;
+use tokio::{sync::Barrier, task::JoinSet};
 
 use crate::world::{ENGINE, World, engine_of, soon};
 
@@ -45,6 +47,25 @@ fn one(value: &str) -> Reply {
 fn completed(value: &str) -> Report {
     Report::Completed {
         value: Json::parse(value).unwrap(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn in_a_full_engine_many_vms_can_be_the_first_to_be_suspended() {
+    // Which of them is first is chance, so a new engine is asked several times.
+    for _ in 0..20 {
+        let engine = engine_of(4);
+        let together = Arc::new(Barrier::new(4));
+        let mut suspending = JoinSet::new();
+        for _ in 0..4 {
+            let vm = paused(&engine, COUNTING).await;
+            let together = Arc::clone(&together);
+            suspending.spawn(async move {
+                together.wait().await;
+                vm.suspend(usize::MAX).await.map(|_| ())
+            });
+        }
+        assert_eq!(suspending.join_all().await, [Ok(()), Ok(()), Ok(()), Ok(())]);
     }
 }
 
